@@ -206,3 +206,21 @@ def test_a_hostfile_gives_nodes_and_gpus():
     expected = ("gpt-j-6b", "16", "4", "4")
     assert columns(read.row, "model", "gpus", "batch", "accumulation_steps") == expected
     assert not read.row["problem"]
+
+
+CLASSES = """
+@dataclass
+class Own:
+    impl: str = field(default="sdpa")
+    base: str = "Qwen/Qwen2.5-3B"
+parser = HfArgumentParser((Own, TrainingArguments))
+own, targs = parser.parse_args_into_dataclasses()
+AutoModelForCausalLM.from_pretrained(own.base, attn_implementation=own.impl)
+Trainer(model=model, args=targs)
+"""
+
+
+def test_fields_of_parsed_classes_have_their_defaults_under_any_name():
+    command = "torchrun --nproc_per_node 2 train.py --per_device_train_batch_size 4 --bf16 True"
+    run = row(train_py=CLASSES, run_sh=command)
+    assert columns(run, "model", "batch", "problem") == ("qwen2.5-3b", "4", "")

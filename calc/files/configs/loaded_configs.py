@@ -1,6 +1,7 @@
 """Calls of a script that load a config, or a command's words, replaced by what stands there."""
 
 import ast
+from functools import cached_property
 from pathlib import PurePath
 from typing import Any
 
@@ -72,7 +73,7 @@ class _Loads(ast.NodeTransformer):
             }
         except ConfigProblem:
             flags = {}
-        self.values = Values(known_names(tree, flags))
+        self.tree, self.flags = tree, flags
         self.opened = {
             item.optional_vars.id: item.context_expr
             for node in ast.walk(tree)
@@ -84,6 +85,11 @@ class _Loads(ast.NodeTransformer):
         self.named = [
             found for word in named if (found := self._file(word.partition("=")[2] or word))
         ]
+
+    @cached_property
+    def values(self) -> Values:
+        """The values of the script's names, as they are before its loads are replaced."""
+        return Values(known_names(self.tree, self.flags))
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         name = dotted_name(node.func)

@@ -15,9 +15,8 @@ from calc.files.configs.python_names import (
     config_classes,
     is_none,
     known_names,
-    parameter_defaults,
-    parameters_of_functions,
 )
+from calc.files.configs.python_parameters import parameter_defaults, parameters_of_functions
 from calc.files.configs.python_values import Values, dotted_name, parse_python
 from calc.mappings import Json
 

@@ -6,9 +6,8 @@ from typing import Any
 
 from calc.files.configs.python_names import (
     argument_defaults,
-    parameter_defaults,
-    parameters_of_functions,
 )
+from calc.files.configs.python_parameters import parameter_defaults, parameters_of_functions
 from calc.files.configs.python_values import (
     CLASS,
     DEEPEST,
