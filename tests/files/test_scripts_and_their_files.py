@@ -1,8 +1,10 @@
 """Scripts of several files: modules, configs that they load, the words of their command."""
 
+import pytest
 from examples import catalogs
 
 from calc.commands.imports import named_files
+from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.run import read_run, read_runs
 
 MODEL = "AutoModelForCausalLM.from_pretrained({model}, torch_dtype=torch.bfloat16)\n"
@@ -224,3 +226,9 @@ def test_fields_of_parsed_classes_have_their_defaults_under_any_name():
     command = "torchrun --nproc_per_node 2 train.py --per_device_train_batch_size 4 --bf16 True"
     run = row(train_py=CLASSES, run_sh=command)
     assert columns(run, "model", "batch", "problem") == ("qwen2.5-3b", "4", "")
+
+
+def test_a_script_whose_values_hold_each_other_is_refused_in_a_sentence():
+    text = "def f(a=None, b=None):\n    return dict(a=a, b=b)\na = f(b=a, a=f(a))\nb = f(a, b)\n"
+    with pytest.raises(ConfigProblem):
+        row(odd_py=text * 3)

@@ -104,10 +104,17 @@ def tree_of(text: str, file: str) -> Json:
 
 
 def _parts(tree: Any) -> int:
-    """Number of mappings in a tree, itself included."""
-    if isinstance(tree, dict):
-        return 1 + sum(map(_parts, tree.values()))
-    return sum(map(_parts, tree)) if isinstance(tree, list) else 0
+    """Number of mappings in a tree, itself included, as far as it is allowed to have.
+
+    Values of a script may hold each other without an end.
+    """
+    count, left = 0, [tree] if isinstance(tree, dict | list) else []
+    while left and count <= MOST_PARTS:
+        value = left.pop()
+        count += isinstance(value, dict)
+        inner = value.values() if isinstance(value, dict) else value
+        left += [one for one in inner if isinstance(one, dict | list)]
+    return count
 
 
 def _tree(text: str, file: str, form: str) -> Any:
