@@ -128,6 +128,11 @@ pytestmark = pytest.mark.usefixtures("read_once")
         ("on Mondays from 8am to 8pm, phi-4, 9 users", {"hours_per_month": 52.1428571429}),
         ("phi-4 for 20 users 12x5", {"hours_per_month": 261}),
         ("sat and sun off, phi-4, 9 users, 10 hours a day", {"hours_per_month": 217.5}),
+        # A part of what is counted, and a size that counts no tokens
+        ("sft phi-4 on 10% of 5M rows, 300 tokens each", {"examples": 500_000}),
+        ("sft phi-4, 20% of the 40k examples are for validation", {"examples": 40_000}),
+        ("pretrain a 1b on as many tokens as $9k buys", {"run_tokens": None}),
+        ("lora phi-4, 2k chats with 15 messages of 80 tokens each", {"example_tokens": 1200}),
         # Clauses about something else
         ("Wir haben es auf zwei T4 getestet. phi-4 für 30 Nutzer", {"have": None, "gpu": None}),
         (
@@ -154,6 +159,7 @@ def test_siblings_of_a_phrase_are_read_alike(text, columns):
         ("phi-4, 12 rps, 900 tokens", "900 tokens", "prompt_tokens"),
         ("sft phi-4, 9M tokens, Deadline Freitag", "names a day", "hours_most"),
         ("freeze the last layers of phi-4, 9k rows", "Training a part", "train_tokens"),
+        ("sft phi-4, 30% of the 40k rows are longer than 2k tokens", "2k", "example_tokens"),
         ("half of what a p5 costs: phi-4, 9 users", "half of what a p5 costs", "instance"),
         ("phi-4, 9 users, mon-fri 7am-7pm + saturday mornings", "saturday", "hours_per_month"),
         ("lora phi-4. The data: chats. 8k of them.", "8k", "sequence_tokens"),

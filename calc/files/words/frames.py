@@ -277,6 +277,7 @@ def _extend(
         and not is_direct
         and not (items[place].text in APART and _wants_machine(frame, element))  # 8 on H100
         and not (items[place].text in PLACES and "N" in frame.elements[element][0])  # users on 2
+        and not (items[place].text in APART and "token" in frame.elements[element][0])  # a 1b on
         and not (_says(items[place]) and _counts_before(frame, element))  # users at 8k
         and not _is_rate_of_noun(items, place)
         and not _closes_number(items, place)

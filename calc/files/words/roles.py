@@ -35,6 +35,12 @@ THINKS = re.compile(
 INTO = ("to", "into", "down to", "auf", "à", "a")  # between a length and a shorter one
 LENGTHS = frozenset({"prompt_tokens", "each_tokens", "tokens", "bare"})
 LENGTHS_OF_REQUESTS = LENGTHS - {"bare"} | {"context_tokens", "question_tokens"}
+DESCRIBES = re.compile(
+    r" (?:are|is|were|have|has|had|exceed|contain|need|go|sind|haben|sont|ont|son|tienen)\b"
+)
+COMPARES = re.compile(
+    r"\b(?:longer|shorter|länger|kürzer|plus longs?|más largos?) (?:than|als|que|de) $"
+)
 NIGHTLY = re.compile(  # work of each night
     r"\b(?:(?:each|every|per) night|nightly|overnight|(?:jede|pro) nacht|(?:chaque|par) nuit"
     r"|(?:cada|por) noche)\b"
@@ -50,8 +56,8 @@ def settled_roles(claims: list[Claim], plain: str, columns: Row, kind: Kind) -> 
     claims = [_as_document(claim, plain, kind, has_text) for claim in claims]
     claims = _with_lengths_of_pages(claims, plain)
     claims = _with_thoughts(_as_shortened(claims, plain), plain)
-    claims = _as_whole_of_shares(claims)
-    claims = [_as_spread(claim, plain) for claim in claims]
+    claims = _of_parts(_as_whole_of_shares(claims), plain)
+    claims = [_as_compared(_as_spread(claim, plain), plain) for claim in claims]
     claims = settle_persons(_as_named_users(claims), plain)
     is_loaded = any(claim.role in LOADS for claim in claims)
     claims = _renamed(claims, "team_size", "not_used" if is_loaded else "people")
@@ -103,6 +109,12 @@ def _as_spread(claim: Claim, plain: str) -> Claim:
     of_next = claim.role == "gpus_most" and claim.item.start == claim.start
     of_next = of_next and plain[claim.end : claim.end + 2].strip().isdecimal()
     return claim._replace(role="gpus") if spread or of_next else claim
+
+
+def _as_compared(claim: Claim, plain: str) -> Claim:
+    """Tokens that some things are longer than, which are not their mean length."""
+    is_compared = claim.role == "tokens" and COMPARES.search(plain, 0, claim.start)
+    return claim._replace(role="length_at_percentile") if is_compared else claim
 
 
 def _as_named_users(claims: list[Claim]) -> list[Claim]:
@@ -186,6 +198,25 @@ def _as_whole_of_shares(claims: list[Claim]) -> list[Claim]:
     return [
         claim._replace(role="tokens_of_both") if claim is lengths[0] else claim for claim in claims
     ]
+
+
+def _of_parts(claims: list[Claim], plain: str) -> list[Claim]:
+    """Counts of which a share is taken: 10% of 5M rows; not: 10% of 5M rows are short."""
+    claims = [
+        claim._replace(role="bare_share")
+        if claim.role == "part_of_all" and DESCRIBES.match(plain, claim.end)
+        else claim
+        for claim in claims
+    ]
+    shares = {claim.first: claim.item.value for claim in claims if claim.role == "part_of_all"}
+    several = []
+    for claim in claims:
+        if claim.first in shares and claim.role not in ("part_of_all", "each_tokens"):
+            value = float(round(claim.item.value * shares[claim.first]))
+            several.append(claim._replace(item=replace(claim.item, value=value)))
+        elif claim.role != "part_of_all":
+            several.append(claim)
+    return several
 
 
 def _as_recordings(claims: list[Claim], kind: Kind) -> list[Claim]:
