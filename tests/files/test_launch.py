@@ -295,6 +295,27 @@ def test_spot_takes_one_of_the_types_on_which_the_plan_runs_as_well():
     assert "create-fleet" not in kit.files["aws.sh"]
 
 
+def test_spot_takes_only_types_that_the_job_allows():
+    row, _ = made(SERVED | {"instance": "g6e.2xlarge"}, "vllm")
+    kit = next(
+        kit
+        for kit in kits(row, catalogs(), "spot", ["g6e.2xlarge", "g6e.xlarge", "p5.48xlarge"])
+        if kit.id == "vllm"
+    )
+    types = re.findall('"InstanceType": "([^"]+)"', kit.files["aws.sh"])
+    assert types == ["g6e.2xlarge", "g6e.xlarge"]
+
+
+def test_weights_quantized_on_loading_need_a_package_and_no_repository_of_their_own():
+    _, nf4 = made(SERVED | {"precision": "nf4"}, "vllm")
+    assert "bitsandbytes==" in nf4.files["setup.sh"]
+    assert "repository of their own" not in nf4.files["launch.sh"]
+    assert "Micro-batch" not in nf4.files["launch.sh"]  # a service has concurrent sequences
+    _, awq = made(SERVED | {"precision": "awq-4bit"}, "vllm")
+    assert "bitsandbytes" not in awq.files["setup.sh"]
+    assert "repository of their own" in awq.files["launch.sh"]
+
+
 def test_the_table_of_launch_files_names_columns_and_derived_values():
     values = launch_values(made(RUN, "transformers")[0], catalogs())
     for kit in kit_specs():
@@ -348,7 +369,8 @@ def test_setup_installs_the_releases_whose_parsers_are_asked():
         )
     )
     for kit in kit_specs():
-        for name, release in re.findall(r"([\w-]+)(?:\[[^]]*\])?==([^'\s]+)", kit.packages):
+        packages = " ".join(block.text for block in kit.packages)
+        for name, release in re.findall(r"([\w-]+)(?:\[[^]]*\]|\{\w+\})?==([^'\s]+)", packages):
             assert pinned.get(name.replace("-", "_"), pinned.get(name, release)) == release, (
                 kit.id,
                 name,

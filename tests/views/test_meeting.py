@@ -143,6 +143,9 @@ def test_a_short_link_says_the_same_and_a_broken_one_says_so():
     assert list(short) == [NAME]
     assert len(short[NAME][0]) < len("".join(query["kept"]))
     assert expand(short) == (query, "")
+    by_names = {f"{kind}_{amount}": ["1"] for kind in "abcdef" for amount in ("tokens", "seconds")}
+    assert shorten(by_names).keys() == {NAME}  # long by its names alone
+    assert shorten({"v": ["3"]}) == {"v": ["3"]}
     for text in (short[NAME][0][:-9], "!", "", "é", "eJwDAAAAAAE"):
         assert expand({NAME: [text], "v": ["3"]}) == ({"v": ["3"]}, BROKEN)
     app = opened(z=short[NAME][0])

@@ -43,10 +43,12 @@ def _kits(plan: Present, catalogs: Catalogs) -> None:
         st.markdown(plain(f"{reason} No files are written for it."))
         return
     row = _tagged_row(plan, catalogs)
+    resolved = plan.options.resolved
+    allowed = resolved.fixed.get("instance", ()) if resolved else ()
     result = recent_result(
         "kits",
-        (row, plan.market, catalogs.version),
-        lambda: kits(row, catalogs, plan.market),
+        (row, plan.market, allowed, catalogs.version),
+        lambda: kits(row, catalogs, plan.market, allowed),
     )
     if not result:
         software = name_of("implementation", plan.row["implementation"], catalogs)

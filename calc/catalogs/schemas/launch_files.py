@@ -61,7 +61,7 @@ class Kit(Entry, kw_only=True):
     name: Text
     software: Annotated[Filled[str], hint("values of implementation")]
     when: Annotated[Conditions, hint("column -> its values, joined by |")]
-    about: Annotated[Text, hint("what is still to be filled in")]
+    about: Annotated[Text | Filled[TextBlock], hint("what is still to be filled in")]
     command: Annotated[Text, hint("what starts it, on every node; {name} is a derived value")]
     files: FilledMap[str, KitFile] | None = None
     flags: Annotated[FieldSpecs | None, hint("fields written as flags of the command")] = None
@@ -69,7 +69,9 @@ class Kit(Entry, kw_only=True):
     settings: Annotated[
         FieldSpecs | None, hint("fields written as a.field=value after the command")
     ] = None
-    packages: Annotated[Text, hint("the releases that setup.sh installs")]
+    packages: Annotated[
+        Text | Filled[TextBlock], hint("the releases that setup.sh installs, in one line")
+    ]
     setup: Annotated[Text | None, hint("further lines of setup.sh")] = None
     before: Annotated[Text | None, hint("lines before the command")] = None
     saves: Annotated[Literal["yes"] | None, hint("it saves when it is asked to end")] = None

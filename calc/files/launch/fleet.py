@@ -1,6 +1,7 @@
 """The instance types among which AWS may choose for a plan on Spot."""
 
 import json
+from collections.abc import Collection
 
 import pandas as pd
 
@@ -18,19 +19,21 @@ ALIKE = ("gpus", "gpu_fraction", "arm")  # what the files of a plan count on
 SPEEDS = {"tokens_per_second": 1, "time_to_first_token_seconds": -1}  # 1: more is faster
 
 
-def fleet_types(row: Row, catalogs: Catalogs) -> list[str]:
-    """The types that can stand in for a plan's own: its files run there as fast or faster.
+def fleet_types(row: Row, allowed: Collection[str], catalogs: Catalogs) -> list[str]:
+    """Return the types that can stand in for a plan's own: its files run there as fast or faster.
 
     The plan fits on each, and none costs more on demand than the plan's own type, which is first;
-    then the cheapest on Spot. All have as many GPUs. AWS asks to name
-    several: the more pools, the rarer it takes one back (docs.aws.amazon.com/AWSEC2/latest/
-    UserGuide/spot-best-practices.html).
+    then the cheapest on Spot. All have as many GPUs. `allowed`: the types that the job allows;
+    every one if empty. AWS asks to name several: the more pools, the rarer it takes one back
+    (docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-best-practices.html).
     """
     instances, own = catalogs.instances, row["instance"]
     alike = instances["current"].astype(bool)
     for name in ALIKE:
         alike &= instances[name] == instances.at[own, name]
-    others = [name for name in instances.index[alike] if name != own]
+    others = [
+        name for name in instances.index[alike] if name != own and (not allowed or name in allowed)
+    ]
     scenario = {name: row[name] for name in BY_NAME if not is_missing(row[name])}
     scenario.pop("gpu", None)  # which the instance settles
     tried = pd.DataFrame([scenario | {"instance": name} for name in others])
@@ -46,13 +49,13 @@ def fleet_types(row: Row, catalogs: Catalogs) -> list[str]:
     return [own, *cheapest["instance"].astype(str)][:MOST_TYPES]
 
 
-def fleet_values(row: Row, values: Json, catalogs: Catalogs) -> Json:
+def fleet_values(row: Row, values: Json, allowed: Collection[str], catalogs: Catalogs) -> Json:
     """The values that launch files need for a request of several types.
 
     A plan with EFA names one type alone: network cards differ between types.
     """
     asked = values["spot"] == "true" and values["efa"] == "no" and bool(row.get("instance"))
-    types = fleet_types(row, catalogs) if asked else []
+    types = fleet_types(row, allowed, catalogs) if asked else []
     is_fleet = len(types) > 1
     usd = values["usd_per_hour"]
     limit = {"MaxPrice": str(float(usd))} if usd else {}

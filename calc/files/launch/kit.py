@@ -1,12 +1,11 @@
 """The launch kit of a row: files for each tool, and the choices that they cannot express."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from calc.catalogs.load import Catalogs
-from calc.columns import GLOSSARY
 from calc.engine.pipeline import estimate
 from calc.evaluate import Row
 from calc.files.configs.problem import ConfigProblem
@@ -22,8 +21,10 @@ from calc.files.launch.specs import (
     matches,
     place_files,
     rented_file,
+    standing,
 )
 from calc.mappings import Json
+from calc.say.differences import label
 from calc.scenarios.inputs import BY_NAME, SAME_AS_SEQUENCE
 from calc.table import is_missing
 from calc.units import GIB
@@ -42,6 +43,7 @@ class Inexpressible(NamedTuple):
     column: str
     wanted: Any
     taken: Any
+    label: str = ""
 
 
 class Kit(NamedTuple):
@@ -53,10 +55,15 @@ class Kit(NamedTuple):
     differences: list[Inexpressible]
 
 
-def kits(row: Row, catalogs: Catalogs, market: str = "on-demand") -> list[Kit]:
-    """A kit for every tool that runs the row (catalogs/edited/launch_files.yaml)."""
+def kits(
+    row: Row, catalogs: Catalogs, market: str = "on-demand", allowed: Collection[str] = ()
+) -> list[Kit]:
+    """Return a kit for every tool that runs the row (catalogs/edited/launch_files.yaml).
+
+    `allowed`: the types that its job allows beside the row's own; every one if empty.
+    """
     values = launch_values(row, catalogs, market)
-    values |= fleet_values(row, values, catalogs)
+    values |= fleet_values(row, values, allowed, catalogs)
     chosen = [
         spec
         for spec in kit_specs()
@@ -90,7 +97,7 @@ def _kit(spec: KitSpec, row: Row, values: Json, catalogs: Catalogs) -> Kit:
         *([TIGHT] if row["fits"] == "tight" else []),
         f"{_what(row, values)}. Brought back by `python -m calc import` {same}.",
         *missing,
-        filled_text(spec.about, values),
+        *(filled_text(block.text, values) for block in standing(spec.about, values)),
     ]
     return Kit(spec.id, spec.name, _files_of(spec, values, head, missing), differences)
 
@@ -107,8 +114,11 @@ def _values_of_kit(spec: KitSpec, values: Json) -> Json:
         "resume": spec.resume,
         "resumed": spec.files[spec.resume][0] if spec.resume else "no",
     }
+    packages = [filled_script(block.text, values) for block in standing(spec.packages, values)]
     values |= {
-        name: filled_script(getattr(spec, name), values) for name in ("packages", "setup", "before")
+        "packages": Script(" ".join(packages)),
+        "setup": filled_script(spec.setup, values),
+        "before": filled_script(spec.before, values),
     }
     words = [*flags(_fields(spec.flags, values)), *settings(_fields(spec.settings, values))]
     command = " \\\n  ".join([filled_script(spec.command, values), *words])
@@ -131,7 +141,7 @@ def _files_of(
 def _sky_text(values: Json) -> str:
     """The SkyPilot task that rents the machines and runs the scripts."""
     comments, fields = rented_file()
-    head = [filled_text(line.text, values) for line in comments if matches(line.when or {}, values)]
+    head = [filled_text(line.text, values) for line in standing(comments, values)]
     return file_text(_fields(fields, values), "yaml", head)
 
 
@@ -153,7 +163,9 @@ def _differences(row: Row, files: dict[str, str], catalogs: Catalogs) -> list[In
         skipped.append("attention")  # read back as the software's own kernel, which it is there
     names = [name for name in BY_NAME if name not in skipped]
     return [
-        Inexpressible(name, row[name], None if name in left else back[name])
+        Inexpressible(
+            name, row[name], None if name in left else back[name], label(name, [row], catalogs)
+        )
         for name in names
         if not _same(name, row, back)
     ]
@@ -198,11 +210,8 @@ def comment(difference: Inexpressible, tool: str) -> str:
         return str(difference.taken)
     wanted = _in_words(difference.wanted)
     taken = _in_words(difference.taken)
-    label = GLOSSARY[difference.column].label
     takes = f"it takes {taken}" if taken else "it leaves that open"
-    return (
-        f"No equivalent in {tool}: {label} {wanted or 'as usual'} ({difference.column}); {takes}."
-    )
+    return f"No equivalent in {tool}: {difference.label} {wanted or 'as usual'} ({difference.column}); {takes}."
 
 
 def _in_words(value: float | str | None) -> str:

@@ -147,7 +147,7 @@ def _rollout(values: Json, counts: _Counts) -> Json:
         "generation_batch": generation_batch,
         "generation_steps": _generation_steps(batch * counts.replicas, accumulations, generations),
         "score_batch": values["log_prob_batch"] or batch,
-        "engine": Script("vllm" if has_engine else ""),
+        "with_engine": Script("[vllm]" if has_engine else ""),
     }
 
 

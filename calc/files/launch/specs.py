@@ -1,7 +1,7 @@
 """Which field of each launch file holds which column (catalogs/edited/launch_files.yaml)."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from calc.catalogs.load import read_catalog, read_once
@@ -53,8 +53,8 @@ class KitSpec:
     name: str
     software: tuple[str, ...]
     when: Mapping[str, str]
-    about: str
-    packages: str
+    about: tuple[TextBlock, ...]
+    packages: tuple[TextBlock, ...]
     command: str
     setup: str = ""  # further lines of setup.sh
     before: str = ""  # lines before the command
@@ -75,11 +75,7 @@ def kit_specs() -> tuple[KitSpec, ...]:
 def place_files(values: Row) -> dict[str, str]:
     """The scripts that set up, start, rent the machines and watch them: name -> text."""
     blocks = {
-        name: [
-            filled_script(block.text, values)
-            for block in blocks
-            if matches(block.when or {}, values)
-        ]
+        name: [filled_script(block.text, values) for block in standing(blocks, values)]
         for name, blocks in launch_document().places.items()
     }
     return {
@@ -107,6 +103,11 @@ def check_file(limits: str) -> str:
     return filled_text(launch_document().check, {"limits": limits})
 
 
+def standing(blocks: Iterable[TextBlock], values: Row) -> list[TextBlock]:
+    """Return the texts whose condition holds."""
+    return [block for block in blocks if matches(block.when or {}, values)]
+
+
 def matches(when: Mapping[str, str], values: Row) -> bool:
     """Return whether each named value is one of those listed (a|b)."""
     return all(str(values.get(name) or "-") in listed.split("|") for name, listed in when.items())
@@ -125,8 +126,8 @@ def _kit(name: str, kit: Kit) -> KitSpec:
         name=kit.name,
         software=tuple(kit.software),
         when=kit.when,
-        about=kit.about,
-        packages=kit.packages,
+        about=_blocks(kit.about),
+        packages=_blocks(kit.packages),
         command=kit.command,
         setup=kit.setup or "",
         before=kit.before or "",
@@ -136,6 +137,11 @@ def _kit(name: str, kit: Kit) -> KitSpec:
         saves=kit.saves or "no",
         files={file: _file(file, details) for file, details in (kit.files or {}).items()},
     )
+
+
+def _blocks(text: str | list[TextBlock]) -> tuple[TextBlock, ...]:
+    """Return texts with their conditions; a text alone always stands."""
+    return (TextBlock(text=text),) if isinstance(text, str) else tuple(text)
 
 
 def _file(file: str, details: KitFile) -> tuple[str, tuple[Spec, ...]]:

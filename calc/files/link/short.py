@@ -4,6 +4,7 @@ import base64
 import binascii
 import json
 import zlib
+from urllib.parse import urlencode
 
 NAME = "z"
 MOST_BYTES = 2**20  # of a query that is unpacked
@@ -18,8 +19,9 @@ def shorten(query: Query) -> Query:
     """Return the query in one parameter, or itself where that is no shorter."""
     packed = zlib.compress(json.dumps(query, separators=(",", ":")).encode(), 9)
     text = base64.urlsafe_b64encode(packed).decode().rstrip("=")
-    is_shorter = len(text) < sum(len(value) for values in query.values() for value in values)
-    return {NAME: [text]} if is_shorter else query
+    packed_query = {NAME: [text]}
+    is_shorter = len(urlencode(packed_query)) < len(urlencode(query, doseq=True))
+    return packed_query if is_shorter else query
 
 
 def expand(query: Query) -> tuple[Query, str]:
