@@ -128,6 +128,8 @@ pytestmark = pytest.mark.usefixtures("read_once")
         ("on Mondays from 8am to 8pm, phi-4, 9 users", {"hours_per_month": 52.1428571429}),
         ("phi-4 for 20 users 12x5", {"hours_per_month": 261}),
         ("sat and sun off, phi-4, 9 users, 10 hours a day", {"hours_per_month": 217.5}),
+        ("phi-4, 800/s max, 20 tokens in, 5 out", {"requests_per_second": 800}),
+        ("phi-4, 20 requests a minute, 90 a minute max", {"requests_per_second": 1.5}),
         # A part of what is counted, and a size that counts no tokens
         ("sft phi-4 on 10% of 5M rows, 300 tokens each", {"examples": 500_000}),
         ("sft phi-4, 20% of the 40k examples are for validation", {"examples": 40_000}),

@@ -58,6 +58,7 @@ def settled_roles(claims: list[Claim], plain: str, columns: Row, kind: Kind) -> 
     claims = _with_thoughts(_as_shortened(claims, plain), plain)
     claims = _of_parts(_as_whole_of_shares(claims), plain)
     claims = [_as_compared(_as_spread(claim, plain), plain) for claim in claims]
+    claims = [_as_rate(claim) for claim in claims]
     claims = settle_persons(_as_named_users(claims), plain)
     is_loaded = any(claim.role in LOADS for claim in claims)
     claims = _renamed(claims, "team_size", "not_used" if is_loaded else "people")
@@ -109,6 +110,12 @@ def _as_spread(claim: Claim, plain: str) -> Claim:
     of_next = claim.role == "gpus_most" and claim.item.start == claim.start
     of_next = of_next and plain[claim.end : claim.end + 2].strip().isdecimal()
     return claim._replace(role="gpus") if spread or of_next else claim
+
+
+def _as_rate(claim: Claim) -> Claim:
+    """A number a second or a minute, which no budget is: 800/s max."""
+    is_short = claim.role == "usd_bare_rate" and 0 < claim.rate_seconds < HOUR
+    return claim._replace(role="bare_rate") if is_short else claim
 
 
 def _as_compared(claim: Claim, plain: str) -> Claim:
