@@ -136,10 +136,16 @@ def argument_defaults(tree: ast.AST, flags: Json) -> Json:
         | _config_defaults(tree, flags)
         | {
             f"{holder}.{name}": value
-            for name, value in (parsed_defaults(tree) | flag_defaults(tree) | flags).items()
+            for name, value in (_fields_by_default(tree) | flag_defaults(tree) | flags).items()
             for holder in (*HOLDERS, *parsed)
         }
     )
+
+
+def _fields_by_default(tree: ast.AST) -> dict[str, ast.expr]:
+    """The defaults of parsed classes, unless their parser also reads a config, which decides."""
+    called = {dotted_name(call.func).rpartition(".")[2] for call in _calls(tree)}
+    return {} if PARSES[-1] in called else parsed_defaults(tree)
 
 
 def _functions_that_parse(tree: ast.AST) -> list[str]:

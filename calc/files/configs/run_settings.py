@@ -176,7 +176,7 @@ def _compare_names(
     value = reading.fields[name]
     is_same = as_word(reading.fields[first_name]) == as_word(value)
     switched = (value, reading.fields[first_name])  # by DeepSpeed's --deepspeed, beside its file
-    is_switch = meaning.read == "document" and any(one is True or one == "true" for one in switched)
+    is_switch = meaning.read == "document" and any(one in (True, "true") for one in switched)
     if not is_same and not is_switch:
         settings.complain(
             f"{reading.file}: {first_name} and {name} are the same field; keep one of the two.",
