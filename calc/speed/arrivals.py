@@ -70,12 +70,33 @@ def prompt_attention_ratio(
     )
 
 
+def felt_prompt_seconds(
+    arrivals_per_second,
+    prompt_seconds,
+    shared_prompt_seconds,
+    expert_gpus,
+    tensor_parallel,
+):
+    """Time in which the steps of a copy of attention have prompts, for each of its own. [s]
+
+    Copies that share experts take every step together. If each has prompts in a share u of the
+    time, some of n copies has one in 1 − (1 − u)^n of it; they do the experts' part together. Of a
+    single copy its own prompt. By definition.
+    """
+    copies = expert_gpus / tensor_parallel
+    busy_ratio = np.clip(arrivals_per_second * prompt_seconds, 1e-9, MOST_BUSY)
+    some_ratio = 1 - (1 - busy_ratio) ** copies
+    own_seconds = prompt_seconds - shared_prompt_seconds
+    apart = own_seconds * some_ratio / busy_ratio + shared_prompt_seconds
+    return np.where(copies > 1, apart, prompt_seconds)
+
+
 def prompt_work_seconds(
-    prompt_seconds, prompt_attention_ratio, prompt_squares_ratio, first_token_run_ratio
+    felt_prompt_seconds, prompt_attention_ratio, prompt_squares_ratio, first_token_run_ratio
 ):
     """Prefill of one prompt alone, on average over the lengths of prompts. [s]"""
     return (
-        prompt_seconds
+        felt_prompt_seconds
         * (1 + prompt_attention_ratio * (prompt_squares_ratio - 1))
         * first_token_run_ratio
     )

@@ -10,6 +10,7 @@ from calc.scenarios.inputs import BY_NAME
 from calc.search.attention_copies import attention_copies
 from calc.search.options import options
 from calc.search.places import places_of
+from calc.speed.arrivals import felt_prompt_seconds
 from calc.speed.prefill_exchange import apart_prompts_ratio
 from calc.speed.serving import others_prompt_seconds
 from calc.table import is_missing
@@ -71,3 +72,11 @@ def test_prompts_of_other_copies_take_no_more_than_one_by_one_and_no_less_than_a
     assert apart_prompts_ratio(0.001, 1, 1, 8, 1) == pytest.approx(1, rel=0.01)
     assert apart_prompts_ratio(1.0, 1, 1, 8, 1) == pytest.approx(1 / 8)
     assert np.isclose(apart_prompts_ratio(0.3, 1, 1, 4, 4), 1)
+
+
+def test_a_copy_of_attention_feels_the_prompts_of_all_of_them():
+    """Rare prompts one by one, those of busy copies all at once; of one copy its own alone."""
+    assert felt_prompt_seconds(0.2, 2.0, 0.5, 8, 8) == 2.0
+    rare, often = (felt_prompt_seconds(rate, 2.0, 0.5, 8, 1) for rate in (1e-6, 0.49))
+    assert rare == pytest.approx(8 * 1.5 + 0.5, rel=1e-3)
+    assert 2.0 <= often < 1.05 * 2.0
