@@ -211,7 +211,8 @@ def comment(difference: Inexpressible, tool: str) -> str:
     wanted = _in_words(difference.wanted)
     taken = _in_words(difference.taken)
     takes = f"it takes {taken}" if taken else "it leaves that open"
-    return f"No equivalent in {tool}: {difference.label} {wanted or 'as usual'} ({difference.column}); {takes}."
+    choice = f"{difference.label} {wanted or 'as usual'} ({difference.column})"
+    return f"No equivalent in {tool}: {choice}; {takes}."
 
 
 def _in_words(value: float | str | None) -> str:
