@@ -66,7 +66,7 @@ def cache_words(row: Row) -> str:
     holds = float(row.get("max_concurrency", "nan"))
     if row["fits"] not in HOLDS or is_missing(holds):
         return ""
-    return f"; the cache holds {with_noun(int(holds), 'request')}, {row['batch']:,.0f} in flight"
+    return f"; cache for {with_noun(int(holds), 'request')}, {row['batch']:,.0f} in flight"
 
 
 def memory_in_card(row: Row) -> str:

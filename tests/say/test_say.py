@@ -65,7 +65,7 @@ def test_numbers_changes_and_verdicts_name_what_is_unknown():
     )
     assert memory_of(card | {"fits": "no", "fit_probability": 0.3}).endswith(": does not fit")
     served = card | {"max_concurrency": 33.4, "batch": 20.0}
-    assert memory_of(served).endswith(": fits; the cache holds 33 requests, 20 in flight")
+    assert memory_of(served).endswith(": fits; cache for 33 requests, 20 in flight")
     assert "cache" not in memory_of(served | {"fits": "no"})
     assert (
         memory_of(row | {"gpu_memory_bytes": UNKNOWN, "fits": ""})

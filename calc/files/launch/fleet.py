@@ -20,7 +20,7 @@ SPEEDS = {"tokens_per_second": 1, "time_to_first_token_seconds": -1}  # 1: more 
 
 
 def fleet_types(row: Row, allowed: Collection[str], catalogs: Catalogs) -> list[str]:
-    """Return the types that can stand in for a plan's own: its files run there as fast or faster.
+    """Return the types that can stand in for a plan's own: its files run there as fast.
 
     The plan fits on each, and none costs more on demand than the plan's own type, which is first;
     then the cheapest on Spot. All have as many GPUs. `allowed`: the types that the job allows;
