@@ -16,6 +16,10 @@ MONTH = 2628000.0  # seconds
 RATE_OF_ONE = 0.5  # requests a second that one person may send, programs aside
 FEWEST_WORK_TOKENS = 10_000  # of work that ends: fewer are the length of one request
 NO_TOKENS = ("images", "hours")
+LOADS = (
+    *("tokens_total", "requests_total", "requests_per_second", "tokens_per_day"),
+    *("people", "users"),
+)
 
 
 def ask_about_contradictions(facts: Facts, model: str, catalogs: Catalogs) -> None:
@@ -30,6 +34,17 @@ def ask_about_contradictions(facts: Facts, model: str, catalogs: Catalogs) -> No
     run = float(facts.columns.get("train_tokens", 0) or facts.columns.get("run_tokens", 0))
     if run and step > run:
         _doubt(facts, "step_tokens", f"more than the {run:,.0f} tokens of the run")
+
+
+def ask_for_work_of_deadline(facts: Facts, goal: str) -> None:
+    """Ask how much is to be done by a deadline: summarize all our contracts overnight."""
+    has_load = any(column in facts.columns for column in LOADS)
+    if goal == "serve" and "hours_most" in facts.columns and not (has_load or facts.questions):
+        words = facts.words.get("hours_most", "")
+        text = (
+            f"You wrote '{words}'. How much is to be done by then, for example in tokens or pages?"
+        )
+        facts.ask("tokens_total", words, text=text)
 
 
 def _within_context(facts: Facts, model: str, catalogs: Catalogs) -> None:

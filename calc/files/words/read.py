@@ -9,7 +9,7 @@ from calc.files.words.amounts import LONG_RUN, Amounts
 from calc.files.words.bare_quantities import put_bare, put_target
 from calc.files.words.chosen_model import chosen_model
 from calc.files.words.clauses import ask_about_unread, without_parts
-from calc.files.words.consistency import ask_about_contradictions
+from calc.files.words.consistency import ask_about_contradictions, ask_for_work_of_deadline
 from calc.files.words.denials import without_denied
 from calc.files.words.facts import Facts
 from calc.files.words.frames import Claim
@@ -65,6 +65,7 @@ def read_words(text: str, catalogs: Catalogs) -> RequestReading:
     _put_claims(_amounts(facts, claims, goal, heard, parsed.plain, kind), parsed, kind)
     _settle(facts, goal, heard, parsed.items)
     ask_about_contradictions(facts, kind.model, catalogs)
+    ask_for_work_of_deadline(facts, goal)
     ask_about_unread(facts, parsed.items, parsed.covered, parsed.scopes)
     problem = _problem(facts, goal, kind.model)
     stored = _put_stored_precision(facts, goal, parsed, kind.model)

@@ -93,11 +93,13 @@ def _name(scopes: Scopes, items: list[Item], place: int, entry: NameEntry) -> No
     item = items[place]
     leaves = kind == "regions" and _after(items, place, "outside", 3)  # darf sie nicht verlassen
     outside = leaves or (kind == "regions" and _before(items, place, "outside", 3))
-    negated = place in scopes.negated or is_forbidden(items, place)
+    is_fine = _after(items, place, "allowed", 3) and not _before(items, place, "not", 2)
+    negated = (place in scopes.negated and not is_fine) or is_forbidden(items, place)
     negated = negated or _is_left_behind(items, place)
     negated = negated or (not leaves and _after(items, place, "behind_except", 1))
     negated = negated or (leaves and _after(items, place, "not", 2))
-    negated = negated or (bool(scopes.excluded) and _before(items, place, "likewise", 3))
+    likewise = _before(items, place, "likewise", 3) or _after(items, place, "likewise", 1)
+    negated = negated or (bool(scopes.excluded) and likewise)
     if kind in ("gpu", "instance") and (bound := largest_before(items, place)):
         scopes.open_machines.append(replace(item, text=f"{bound} {item.text}"))
     elif negated != bool(outside):
