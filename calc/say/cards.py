@@ -102,21 +102,30 @@ def _layout_words(row: Row, catalogs: Catalogs) -> str:
     sharding_words = (
         f"{sharding(row, catalogs)} on {cards}" if sharding_ranks(row) > 1 else f"on {cards}"
     )
-    degrees = ""
-    if row.get("context_parallel", 1) > 1:
-        degrees = f"each sequence over {row['context_parallel']:.0f}"
     recompute_words = RECOMPUTED.get(row["recompute"], "some activations recomputed")
     rollout_words = GENERATED.get(str(row.get("rollout")), "").format(**row)
     parts = [
         f"{_number_format(row, catalogs)} with {catalogs.optimizers['name'][row['optimizer']]}",
         sharding_words,
-        degrees,
+        *_degrees(row),
         f"micro-batch {row['batch']:.0f}",
         recompute_words,
         "blocks compiled" if row.get("compile") == "yes" else "",
         rollout_words,
     ]
     return as_sentence(", ".join(filter(None, parts)))
+
+
+def _degrees(row: Row) -> list[str]:
+    """The degrees at which a training divides its matrices, blocks, sequences and experts."""
+    forms = {
+        "tensor_parallel": "tensor parallel {:.0f}",
+        "pipeline_parallel": "{:.0f} pipeline stages",
+        "context_parallel": "each sequence over {:.0f}",
+        "expert_parallel": "experts over {:.0f}",
+    }
+    degrees = {name: row.get(name, 1) for name in forms}
+    return [forms[name].format(degree) for name, degree in degrees.items() if degree > 1]
 
 
 def _number_format(row: Row, catalogs: Catalogs) -> str:

@@ -7,6 +7,7 @@ from examples import catalogs, recorded, table
 
 from calc import estimate
 from calc.say import numbers
+from calc.say.cards import layout_line
 from calc.say.change import cause_in_words
 from calc.say.setting import setting
 from calc.say.verdict import memory_of, verdict
@@ -118,3 +119,10 @@ def test_every_column_that_may_change_the_memory_is_tried_and_the_line_is_in_wor
     )
     other = setting(estimate(SERVED | {"inference_engine": "sglang"}, catalogs()), catalogs())
     assert other.endswith("SGLang")
+
+
+def test_the_line_of_a_training_names_every_degree():
+    run = {"model": "qwen3-30b-a3b", "implementation": "megatron", "gpu": "h200-sxm", "gpus": 16}
+    degrees = {"tensor_parallel": 2, "pipeline_parallel": 2, "expert_parallel": 4}
+    line = layout_line(estimate(run | degrees, catalogs(), solve=False), catalogs())
+    assert "tensor parallel 2, 2 pipeline stages, experts over 4" in line

@@ -34,9 +34,10 @@ def _divisor(test: ast.expr) -> ast.expr | None:
 def _of_range(loop: ast.For) -> ast.expr | None:
     """The n of a loop over range(n) in which a backward pass runs."""
     call = loop.iter
-    is_range = isinstance(call, ast.Call) and ast.unparse(call.func) == "range"
+    if not isinstance(call, ast.Call) or ast.unparse(call.func) != "range" or len(call.args) != 1:
+        return None
     runs = any(BACKWARD.search(ast.unparse(node)) for node in loop.body)
-    return call.args[0] if is_range and len(call.args) == 1 and runs else None  # type: ignore[attr-defined]
+    return call.args[0] if runs else None
 
 
 def _steps(statements: list[ast.stmt]) -> bool:
