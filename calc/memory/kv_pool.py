@@ -6,6 +6,8 @@ model_executor/model_runner_kv_cache_mixin.py (set_num_tokens_hybrid_swa).
 
 import numpy as np
 
+from calc.state_pool import states_that_fit
+
 
 def request_cache_bytes(decode_cache_bytes, batch, partial_cache):
     """KV cache of one request of the full length; NaN if only a part of it is counted. [B]"""
@@ -15,13 +17,11 @@ def request_cache_bytes(decode_cache_bytes, batch, partial_cache):
 def state_requests(kv_pool_bytes, states_bytes, batch, state_pool_ratio, serving_states_each):
     """Requests whose states fit in a pool of their own; no limit without one. [requests]
 
-    Each request takes several: its own, and those that its prefix cache and the next step need.
-    Source: SGLang, mem_cache/kv_cache_configurator.py, _calculate_mamba_ratio.
+    Source: calc/state_pool.py.
     """
-    apart = (state_pool_ratio > 0) & (states_bytes > 0)
-    pool_bytes = kv_pool_bytes * state_pool_ratio / (1 + state_pool_ratio)
-    each = states_bytes / np.maximum(batch, 1) * serving_states_each
-    return np.where(apart, pool_bytes / np.where(apart, each, 1), np.inf)
+    return states_that_fit(
+        kv_pool_bytes, states_bytes, batch, state_pool_ratio, serving_states_each
+    )
 
 
 def token_requests(
@@ -34,7 +34,10 @@ def token_requests(
     sequence_tokens,
     partial_cache,
 ):
-    """Requests of the full length whose tokens the cache holds on each replica. [requests]"""
+    """Requests of the full length whose tokens the cache holds on each replica. [requests]
+
+    By definition; recurrent states may have a pool of their own.
+    """
     pooled_bytes = pooled_bytes_per_token * (partial_cache == 0) * sequence_tokens
     apart_bytes = (state_pool_ratio > 0) * states_bytes / np.maximum(batch, 1)
     request_bytes = np.where(pooled_bytes > 0, pooled_bytes, request_cache_bytes - apart_bytes)

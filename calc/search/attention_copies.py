@@ -19,11 +19,8 @@ from calc.job.resolve import fixed_at
 from calc.search.places import Place
 
 SHARING_GPUS = (2, 4, 8)  # that divide one copy of the experts, within one machine
-LAID_OUT = (
-    "expert_parallel",
-    "pipeline_parallel",
-    "batch",
-)  # a job that sets these lays itself out
+# A job that sets one of these lays itself out.
+LAID_OUT = ("expert_parallel", "pipeline_parallel", "batch")
 
 
 def attention_copies(

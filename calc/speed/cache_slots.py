@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from calc.state_pool import states_that_fit
+
 # What the slots of a cache read of its memory.
 POOL_READS = (
     "limit_bytes",
@@ -43,12 +45,11 @@ def whole_sequences(
 def state_slots(cache_pool_bytes, states_bytes, batch, state_pool_ratio, serving_states_each):
     """Sequences whose states fit in a pool of their own; no limit without one. [sequences]
 
-    Source: SGLang, mem_cache/kv_cache_configurator.py, _calculate_mamba_ratio.
+    Source: calc/state_pool.py.
     """
-    apart = (state_pool_ratio > 0) & (states_bytes > 0)
-    pool_bytes = cache_pool_bytes * state_pool_ratio / (1 + state_pool_ratio)
-    each_bytes = states_bytes / batch * serving_states_each
-    return np.where(apart, pool_bytes / np.where(apart, each_bytes, 1), np.inf)
+    return states_that_fit(
+        cache_pool_bytes, states_bytes, batch, state_pool_ratio, serving_states_each
+    )
 
 
 def slots(

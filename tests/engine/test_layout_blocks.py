@@ -1,4 +1,4 @@
-"""Where the dense blocks of a mixture of experts lie."""
+"""The place of the dense blocks in a mixture of experts."""
 
 import numpy as np
 import pytest

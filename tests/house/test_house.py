@@ -105,7 +105,7 @@ LEVELS = (
     ("engine",),
     ("say.remarks",),
     ("cost", "speed", "memory"),
-    ("layout", "rules"),
+    ("layout", "rules", "state_pool"),
     ("scenarios",),
     ("columns",),
     ("catalogs",),

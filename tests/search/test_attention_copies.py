@@ -62,7 +62,7 @@ def test_a_latent_cache_that_nobody_copies_needs_one_machine_instead_of_several(
 
 
 def test_prompts_of_other_copies_take_no_more_than_one_by_one_and_no_less_than_all_at_once():
-    """Of a single copy a prompt takes its own time."""
+    """A prompt takes only its own time where attention has a single copy."""
     assert others_prompt_seconds(2.0, 0.5, 1.0, 4, 4) == 2.0
     for passes in (0.001, 0.1, 0.9, 1, 3):
         ratio = apart_prompts_ratio(passes, 1, 1, 8, 1)

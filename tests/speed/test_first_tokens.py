@@ -22,7 +22,7 @@ QUEUED = {
 
 
 def test_a_round_of_requests_waits_for_its_own_prompts_not_for_those_without_room(catalogs):
-    """Of 256 requests 64 run; a burst of 64 is what each round of these waits for."""
+    """The engine runs 64 of 256 requests at a time: each round waits for a burst of 64."""
     few, many = (timed(catalogs, {**QUEUED, "batch": batch}) for batch in (64, 256))
     waited = many["room_wait_seconds"]
     assert waited > 5 * few["time_to_first_token_seconds"]
@@ -35,7 +35,7 @@ def test_a_round_of_requests_waits_for_its_own_prompts_not_for_those_without_roo
     [(4096, 4, 0.5 * 0.75), (8192, 4, 0.75), (16384, 4, 0.5 * 0.75), (4096, 1, 0)],
 )
 def test_a_prompt_that_begins_late_in_a_pass_ends_in_the_next(tokens, passes, later):
-    """Those of half a budget straddle every second end of one; those of a whole budget each."""
+    """Prompts of half a budget are cut at every second pass, those of a whole budget at each."""
     assert straddled_seconds(passes, 1.0, tokens, 8192) == pytest.approx(later)
 
 

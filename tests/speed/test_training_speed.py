@@ -356,7 +356,7 @@ def test_weights_that_are_gathered_ahead_wait_for_a_forward_pass_of_their_own():
 
 
 def test_more_work_never_shortens_a_step_whose_gradients_are_divided(catalogs):
-    """What a longer backward pass hides, it hides once: of the gradients or of the weights."""
+    """A longer backward pass hides the exchange of gradients or of weights, not both at once."""
     run = TRAINING | {"gpu": "", "instance": "g7e.8xlarge", "gpus": 16, "sharding": "zero2"}
     run |= {"sequence_tokens": 4096, "batch": 2}
     keeps, recomputes = timed(
