@@ -25,7 +25,7 @@ from views.shared.markdown import plain
 from views.shared.theme import BLUE, ORANGE, Ink
 
 # Pixels of a card, and its width from which on fewer stand side by side.
-HEIGHT, PHONE_HEIGHT, NARROWEST = 268, 230, 236
+HEIGHT, PHONE_HEIGHT, NARROWEST = 276, 230, 236
 GAP = "1em"  # between parts of a line
 MOST = 3  # cards; of a service the last is the other width
 # The sign beside the words for how easily a machine is obtained.
