@@ -172,17 +172,18 @@ def _head_of_name(parts: list[Part], place: int, catalogs: Catalogs) -> str:
 
     Empty where no name begins.
     """
-    word, known = parts[place].text, parts_of_models(catalogs)
+    word = parts[place].text
     head = first_part_of(word, catalogs)
     if place + 1 < len(parts) and _is_software(parts, place + 1):
         return ""
     if not head or head == word:
         return head
-    several = {part for name in models_by_part(catalogs)[head] for part in known[name]}
     behind = [part.text for part in parts[place + 1 : place + 3]]
     numbers = {text for text in behind if re.search(r"\d", text)}
     joined = {behind[1]} if len(behind) > 1 and behind[0] == "-" else set()  # whsiper-medium
-    return head if (numbers | joined) & several else ""
+    by_part = models_by_part(catalogs)
+    follows = any(by_part[head] & by_part.get(part, frozenset()) for part in numbers | joined)
+    return head if follows else ""
 
 
 def _name_from(parts: list[Part], place: int, head: str, catalogs: Catalogs) -> _Name:

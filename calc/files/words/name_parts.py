@@ -106,8 +106,9 @@ def first_part_of(word: str, catalogs: Catalogs) -> str:
     heads = first_parts(catalogs)
     if word in heads:
         return word
-    known = COMMON_WORDS | silent_words() | lexicon().tags.keys()
-    if len(word) < SHORTEST_NAME or not word.isalpha() or word in known:
+    if len(word) < SHORTEST_NAME or not word.isalpha():
+        return ""
+    if any(word in known for known in (COMMON_WORDS, silent_words(), lexicon().tags)):
         return ""
     if word.removesuffix("s") in heads:  # the clips of a film
         return ""
