@@ -60,6 +60,7 @@ MEMORY_RESULTS = tuple(
 ENGINE_OF_CARD = (on_large_card, on_huge_card, engine_batched_tokens, engine_sequences)
 # Memory of an engine depends on the card through these alone.
 CARD_TRAITS = (on_large_card, on_huge_card, links_without_multicast, expert_tile)
+PAIRS_AT_ONCE = 2**15  # of layouts and places, whose columns stay within 60 MB
 LAYOUTS_AT_ONCE = 2**12  # whose memory is computed at once, within 60 MB
 
 

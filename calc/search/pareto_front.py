@@ -26,8 +26,8 @@ def on_the_front(candidates: Candidates, job: Job) -> Candidates:
         return candidates
     group = _groups(candidates, job)
     with np.errstate(invalid="ignore"):
-        is_beaten = _is_beaten(np.log(candidates.hours), np.log(candidates.slow_hours), group)
-    return candidates.take(np.flatnonzero(~is_beaten))
+        beaten = is_beaten(np.log(candidates.hours), np.log(candidates.slow_hours), group)
+    return candidates.take(np.flatnonzero(~beaten))
 
 
 def _groups(candidates: Candidates, job: Job) -> np.ndarray:
@@ -52,7 +52,7 @@ def _groups(candidates: Candidates, job: Job) -> np.ndarray:
     return group
 
 
-def _is_beaten(mean: np.ndarray, slow: np.ndarray, group: np.ndarray) -> np.ndarray:
+def is_beaten(mean: np.ndarray, slow: np.ndarray, group: np.ndarray) -> np.ndarray:
     """Return whether another of the group is clearly lower in both. Shape (candidates,).
 
     `mean` and `slow`: logarithms. In order of group and mean, the lowest slow value so far answers

@@ -30,10 +30,12 @@ from calc.search.batch_for_rate import with_batches
 from calc.search.candidates import Candidates
 from calc.search.candidates_on_offers import add_time_of_candidates, candidates_on_offers
 from calc.search.grid import Grid
+from calc.search.needless_batches import without_needless_batches
 from calc.search.needless_recompute import alike_but_recompute, needs_recompute
 from calc.search.pairs import (
     ENGINE_OF_CARD,
     LAYOUT_STAGES,
+    PAIRS_AT_ONCE,
     POOL,
     able_pairs,
     by_pair,
@@ -47,7 +49,6 @@ from calc.search.shared_grid import GridMember, SharedGrid, shared_grid
 from calc.speed.cache_slots import POOL_READS
 from calc.table import Table
 
-PAIRS_AT_ONCE = 2**15  # of layouts and places, whose columns stay within 60 MB
 # What jobs about the same work may differ in: no formula above `candidates_of` reads it.
 OPEN = {
     "job",
@@ -128,18 +129,15 @@ def search(
         pools = _pools(shared, table, cards, problems, catalogs)
         shared = _at_rate(shared, table, cards, pools)
         table, problems = layouts_table(shared.grid, jobs[0], catalogs)
+    shared = without_needless_batches(shared, cards, table, problems, catalogs)
     positions = [one.own_positions for one in shared.members]
     pair_table, positions = able_pairs(
         shared.grid, cards, table, problems.sound, positions, catalogs
     )
-    members = [
-        one._replace(own_positions=position)
-        for one, position in zip(shared.members, positions, strict=True)
-    ]
-    shared = shared._replace(members=members)
+    shared = shared.at_positions(positions)
     results = [
         _with_reason(result, _pairs_of(one, pair_table), pair_table, table, catalogs)
-        for result, one in zip(results, members, strict=True)
+        for result, one in zip(results, shared.members, strict=True)
     ]
     return _with_candidates(results, shared, pair_table, only_possible)
 

@@ -74,6 +74,14 @@ class SharedGrid(NamedTuple):
     members: list[GridMember]
     requests_per_second: np.ndarray
 
+    def at_positions(self, positions: Sequence[np.ndarray]) -> "SharedGrid":
+        """Return the jobs with other positions of the shared pairs, one array for each job."""
+        members = [
+            one._replace(own_positions=own)
+            for one, own in zip(self.members, positions, strict=True)
+        ]
+        return self._replace(members=members)
+
 
 def shared_grid(grids: Sequence[Grid], jobs: Sequence[Job], catalogs: Catalogs) -> SharedGrid:
     """Return the grids of jobs with the same work as one, each pair of layout and place once."""

@@ -9,7 +9,7 @@ from calc.job.cells import JobRow
 from calc.search import rankings, search_results
 from calc.search.best_answers import answers
 from calc.search.candidates import Candidates
-from calc.search.pareto_front import _is_beaten
+from calc.search.pareto_front import is_beaten
 
 RUN = {"goal": "train", "model": "llama-3.2-1b", "run_tokens": 1e9, "instances_most": 4}
 JOBS = {
@@ -62,8 +62,8 @@ def test_only_what_is_clearly_slower_on_average_and_at_worst_is_beaten():
     mean = np.log([1.0, 1.01, 1.5, 1.5, 2.0, 9.0])
     slow = np.log([2.0, 2.00, 1.9, 2.5, 1.8, 9.0])
     group = np.array([0, 0, 0, 0, 0, 1])  # the last has no other in its group
-    assert _is_beaten(mean, slow, group).tolist() == [False, False, False, True, False, False]
-    backwards = _is_beaten(mean[::-1], slow[::-1], group[::-1])
+    assert is_beaten(mean, slow, group).tolist() == [False, False, False, True, False, False]
+    backwards = is_beaten(mean[::-1], slow[::-1], group[::-1])
     assert backwards.tolist() == [False, False, True, False, False, False]
 
 
@@ -72,14 +72,14 @@ def test_of_a_few_parts_the_same_remain_as_of_all_at_once():
     draw = np.random.default_rng(7)
     mean, slow = draw.normal(0, 0.1, (2, 400))
     group = draw.integers(0, 5, 400)
-    at_once = np.flatnonzero(~_is_beaten(mean, slow, group))
+    at_once = np.flatnonzero(~is_beaten(mean, slow, group))
     remain = np.concatenate(
         [
-            part[~_is_beaten(mean[part], slow[part], group[part])]
+            part[~is_beaten(mean[part], slow[part], group[part])]
             for part in np.split(np.arange(400), 4)
         ]
     )
-    in_parts = remain[~_is_beaten(mean[remain], slow[remain], group[remain])]
+    in_parts = remain[~is_beaten(mean[remain], slow[remain], group[remain])]
     assert in_parts.tolist() == at_once.tolist()
 
 
