@@ -1,6 +1,7 @@
 """The branches of a script's if statements in which its calls stand."""
 
 import ast
+from collections.abc import Iterator
 from typing import NamedTuple
 
 
@@ -47,6 +48,9 @@ def guards_of(tree: ast.AST) -> dict[ast.Call, tuple[Guard, ...]]:
             inner = (Guard(id(node), place, (node.test,), place == 2) for place in (1, 2))
             parts = zip((node.body, node.orelse), inner, strict=True)
             left += [(node.test, guards), *((part, (*guards, guard)) for part, guard in parts)]
+        elif isinstance(node, ast.FunctionDef):
+            left += [(child, guards) for child in (node.args, *node.decorator_list)]
+            left += _statements(node.body, guards)
         else:
             left += [(child, guards) for child in ast.iter_child_nodes(node)]
     return found
@@ -67,3 +71,26 @@ def _branches(node: ast.If, guards: tuple[Guard, ...]) -> list[Guarded]:
         parts.append((node.test, guards))
     last = (*guards, Guard(chain, len(tests) + 1, tests, is_else=True))
     return parts + [(statement, last) for statement in node.orelse]
+
+
+def _statements(body: list[ast.stmt], guards: tuple[Guard, ...]) -> Iterator[Guarded]:
+    """Yield the statements of a function; those behind `if a: return b` stand in its else."""
+    for statement in body:
+        yield statement, guards
+        if isinstance(statement, ast.If) and (tests := _tests_that_leave(statement)):
+            guards = (*guards, Guard(statement.lineno, len(tests) + 1, tests, is_else=True))
+
+
+def _tests_that_leave(node: ast.If) -> tuple[ast.expr, ...]:
+    """The tests of an if statement without an else whose every branch returns a value."""
+    tests: tuple[ast.expr, ...] = ()
+    while True:
+        last = node.body[-1]
+        if not isinstance(last, ast.Return) or last.value is None:
+            return ()
+        tests = (*tests, node.test)
+        if not node.orelse:
+            return tests
+        if len(node.orelse) != 1 or not isinstance(node.orelse[0], ast.If):
+            return ()
+        node = node.orelse[0]

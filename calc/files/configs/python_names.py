@@ -112,15 +112,28 @@ def flag_defaults(tree: ast.AST) -> dict[str, ast.expr]:
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or dotted_name(node.func).rpartition(".")[2] != ADDS:
             continue
-        flags = [one.value for one in node.args if isinstance(one, ast.Constant)]
-        flag = next((str(one) for one in flags if str(one).startswith("--")), "")
+        flag = flag_name(node)
         given = {one.arg: one.value for one in node.keywords if one.arg}
         action = getattr(given.get("action"), "value", None)
         if action in SWITCHES:
             given.setdefault("default", ast.Constant(SWITCHES[action]))
         if flag and "default" in given:
-            defaults[flag.lstrip("-").replace("-", "_")] = given["default"]
+            defaults[flag] = given["default"]
     return defaults
+
+
+def flag_name(call: ast.Call) -> str:
+    """The name under which a script reads a flag that it adds: dest, else the first long one."""
+    given = {one.arg: getattr(one.value, "value", None) for one in call.keywords}
+    flags = [flag for flag in spellings(call) if flag.startswith("--")] or spellings(call)
+    name = str(given.get("dest") or next(iter(flags), ""))
+    return name.lstrip("-").replace("-", "_")
+
+
+def spellings(call: ast.Call) -> list[str]:
+    """The spellings of a flag that a call adds: -b, --batch."""
+    words = [one.value for one in call.args if isinstance(one, ast.Constant)]
+    return [word for word in words if isinstance(word, str) and word.startswith("-")]
 
 
 def argument_defaults(tree: ast.AST, flags: Json) -> Json:

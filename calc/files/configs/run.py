@@ -30,9 +30,10 @@ from calc.files.configs.objective import missing_configs, settle_objective, unre
 from calc.files.configs.own_scripts import ANY_TRAINER, LIKE_ANY
 from calc.files.configs.preference import objective_of
 from calc.files.configs.problem import MOST_DOCUMENTS, ConfigProblem, joined_problems
-from calc.files.configs.run_settings import RunSettings, settle_reading
+from calc.files.configs.run_settings import RunSettings, settle_reading, without_repeats
 from calc.files.configs.runs_of_texts import runs_of_texts
 from calc.files.configs.script_sources import with_sources
+from calc.files.configs.short_flags import with_long_flags
 from calc.files.configs.texts import checked_text
 from calc.files.configs.tool_commands import HYPERPOD, LAUNCH, Reading
 from calc.scenarios.inputs import BY_NAME, INFERENCE_ONLY, LORA_ONLY, TRAINING_ONLY
@@ -79,7 +80,7 @@ def read_runs(
         )
     texts = [(checked_text(content, file), file) for file, content in documents]
     texts = with_written_files(with_env_files(texts))
-    sets = [with_sources(one) for one in with_commands(texts)]
+    sets = [with_sources(one) for one in with_commands(with_long_flags(texts))]
     objectives = (_named_objective(text, file) for text, file in texts)
     named = next((one for one in objectives if one), None)
     named = (objective, named[1]) if named and objective else named
@@ -126,7 +127,7 @@ def _run(
     `named`: the objective with its file; `missing`: configs that the files name and are not here.
     """
     settings = RunSettings()
-    for reading in readings:
+    for reading in without_repeats(readings):
         others = (
             other.tool.id
             for other in readings

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -94,7 +94,7 @@ class RunSettings:
                     f"{self.values[name]} was taken, make them equal.",
                     name,
                 )
-            else:
+            elif source != self.fields[name]:  # the same field is changed where the run starts
                 self.unused[source] = None
 
     def derive(self, column: str, value: int | str, parts: Sequence[str]) -> None:
@@ -118,6 +118,29 @@ class RunSettings:
         """Leave a column open that a file names without a value that can be read."""
         if name not in self.explicit:
             self.left.add(name)
+
+
+def without_repeats(readings: list[Reading]) -> list[Reading]:
+    """Readings; flags of an unknown command without those that its script is read with."""
+    known = {
+        (name, as_word(value))
+        for reading in readings
+        for name, value in reading.fields.items()
+        if reading.tool and name in reading.tool.fields
+    }
+    return [
+        reading
+        if reading.tool
+        else replace(
+            reading,
+            fields={
+                name: value
+                for name, value in reading.fields.items()
+                if (name, as_word(value)) not in known
+            },
+        )
+        for reading in readings
+    ]
 
 
 def settle_reading(settings: RunSettings, reading: Reading, others: frozenset[str]) -> None:
