@@ -129,7 +129,7 @@ def said_in_comments(texts: list[tuple[str, str]], readings: list[Reading]) -> l
             launchers += launcher_readings(commands[0][: script_place(commands[0])], file)
         elif form not in (*SHELL_FORMS, PYTHON):
             launchers += _launcher_of_tool(comments, file)
-    return launchers + _machine_in_comments(texts)
+    return launchers + machine_of_comments(texts)
 
 
 def _launcher_of_tool(comments: str, file: str) -> list[Reading]:
@@ -166,7 +166,7 @@ def _counts_gpus(reading: Reading) -> bool:
     return bool(parts & {"gpus", "gpus_per_node", "nodes", "asked_gpus", "tasks_per_node"})
 
 
-def _machine_in_comments(texts: list[tuple[str, str]]) -> list[Reading]:
+def machine_of_comments(texts: list[tuple[str, str]]) -> list[Reading]:
     """The line of a comment that names the only machine of the comments of a run."""
     for text, file in texts:
         comments = comments_of(text, file_form(text, file) == PYTHON)

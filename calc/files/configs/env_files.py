@@ -6,6 +6,7 @@ from pathlib import PurePath
 from calc.files.configs.commands import VARIABLE, variable_value
 
 SETTING = re.compile(r"[ \t]*(?:export[ \t]+)?(?P<name>[A-Za-z_]\w*)=(?P<value>[^\n#]*)(?:#.*)?")
+COMMENT = re.compile(r"^#.*", re.M)
 SERVICES = re.compile(r"^services:", re.M)
 Texts = list[tuple[str, str]]
 
@@ -22,8 +23,9 @@ def with_env_files(texts: Texts) -> Texts:
     known: dict[str, str] = {}
     for text in files.values():
         known |= variables_of(text)
+    comments = "".join(f"{line}\n" for text in files.values() for line in COMMENT.findall(text))
     return [
-        (VARIABLE.sub(lambda match: variable_value(match, known), text), file)
+        (comments + VARIABLE.sub(lambda match: variable_value(match, known), text), file)
         if SERVICES.search(text)
         else (text, file)
         for text, file in texts

@@ -9,11 +9,16 @@ from calc.catalogs.load import Catalogs
 from calc.catalogs.schemas.config_fields import Rule
 from calc.evaluate import Row
 from calc.files.configs.combined_fields import derive, settle_stored_format
-from calc.files.configs.commands_beside import said_in_comments, with_commands
+from calc.files.configs.commands_beside import (
+    machine_of_comments,
+    said_in_comments,
+    with_commands,
+)
 from calc.files.configs.common_facts import required_release, with_shared_gpus
 from calc.files.configs.env_files import with_env_files
 from calc.files.configs.field_report import Line, field_lines
 from calc.files.configs.fields import Tool, field_catalog
+from calc.files.configs.files_beside import with_terraform, with_units
 from calc.files.configs.folders import downloads_of
 from calc.files.configs.here_documents import with_written_files
 from calc.files.configs.inside.kinds import other_script
@@ -79,7 +84,7 @@ def read_runs(
             f"and its launcher alone."
         )
     texts = [(checked_text(content, file), file) for file, content in documents]
-    texts = with_written_files(with_env_files(texts))
+    texts = with_written_files(with_env_files(with_terraform(with_units(texts))))
     sets = [with_sources(one) for one in with_commands(with_long_flags(texts))]
     objectives = (_named_objective(text, file) for text, file in texts)
     named = next((one for one in objectives if one), None)
@@ -109,7 +114,8 @@ def _said_beside(
     """Return what the texts of a run say beside its settings: a release, comments."""
     released = required_release([text for text, _ in texts])
     release = [Reading(readings[0].file, None, {}, LAUNCH, released)]
-    said = said_in_comments(texts, readings) if trainer.work == "training" else []
+    is_training = trainer.work == "training"
+    said = said_in_comments(texts, readings) if is_training else machine_of_comments(texts)
     return [*(release if trainer.id == OF_LENGTH else []), *said]
 
 

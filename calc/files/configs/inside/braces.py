@@ -30,6 +30,7 @@ REFERENCE = re.compile(r"\$\{\s*([\w.$-]{1,160})\s*\}")
 MOST_WORDS, DEEPEST = 60_000, 25
 MOST_CHARACTERS = 20_000  # of a text whose references are filled in
 DEEPEST_REFERENCE = 4
+CONVERSIONS = ("tostring", "tonumber", "tobool")  # of Terraform, which leave a value as it is
 
 
 class Word(NamedTuple):
@@ -159,6 +160,8 @@ class _Reader:
         if self.next().text == "(":
             self.place += 1
             called = self._group("(", depth)
+            if word.text in CONVERSIONS and isinstance(called, dict):
+                return next(iter(called.values()), None)
             return {"class": word.text, **(called if isinstance(called, dict) else {})}
         return LITERALS.get(word.text, f"${{{word.text}}}")
 

@@ -61,7 +61,8 @@ def _just_value(value: str) -> str:
 
 def _of_unit(text: str) -> str:
     """The variables of a unit of systemd or a program of supervisor, and the command it starts."""
-    lines = []
+    lines: list[str] = []
+    starts: list[str] = []
     for line in re.sub(r"\\\n\s*", " ", text[:MOST_CHARACTERS]).split("\n"):
         match = UNIT_LINE.fullmatch(line.strip())
         if match and match[1].lower() == "environment":
@@ -70,5 +71,5 @@ def _of_unit(text: str) -> str:
                 for one in UNIT_SETTING.finditer(match[2])
             ]
         elif match:
-            lines.append(match[2])
-    return "\n".join(lines)
+            starts = [*starts, match[2]] if match[2] else []  # an empty one takes those before away
+    return "\n".join([*lines, *starts])
