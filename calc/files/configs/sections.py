@@ -24,6 +24,7 @@ MOST_SHOWN = 36  # characters of the names of models to choose from
 FEWEST_MODELS = 3  # in a list to choose from; two may be a policy and its reference
 MODEL = "model_name_or_path"
 NAMES_MODEL = ("hf_id", "name", "id", "path", "repo", "repo_id", "model_id", "hf_name")
+CLASS_PATH = ".class_path"
 TARGET = "_target_"  # of Hydra: the class that a section is passed to
 
 
@@ -32,6 +33,7 @@ def fields_of_sections(fields: Json) -> Json:
 
     What stands in a section for evaluation, or in one that is switched off, is left out.
     """
+    fields = {_as_hydra(name): value for name, value in fields.items()}
     named: Json = {}
     off = _sections_off(fields)
     listed = _models_to_choose(fields)
@@ -44,6 +46,12 @@ def fields_of_sections(fields: Json) -> Json:
     for models in listed.values():
         named.setdefault(MODEL, f"${{one of {len(models)}: {', '.join(models)[:MOST_SHOWN]}...}}")
     return named if _trains(named) else {}
+
+
+def _as_hydra(name: str) -> str:
+    """A field of a class of Lightning's command line as Hydra writes it: _target_ beside it."""
+    plain = name.replace(".init_args.", ".")
+    return f"{plain.removesuffix(CLASS_PATH)}.{TARGET}" if plain.endswith(CLASS_PATH) else plain
 
 
 def _models_to_choose(fields: Json) -> dict[str, list[str]]:
@@ -77,7 +85,7 @@ def _plain_names(sections: list[str], last: str, value: object, fields: Json) ->
     for depth in range(len(sections), 0, -1):
         target = str(fields.get(".".join((*sections[:depth], TARGET)), "")).rpartition(".")[2]
         if call := field_catalog().calls.get(target):
-            yield from (call.sets or {}).items()
+            yield from (call.sets or {}).items() if last == TARGET else ()
             renamed = call.names
             if last != TARGET and (plain := renamed.get(last, last) if renamed else last):
                 yield plain, value
