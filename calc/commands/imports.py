@@ -12,9 +12,10 @@ from calc.catalogs.load import Catalogs
 from calc.commands.command import UNUSABLE, tell, write_table
 from calc.files.configs.inside.programs import known_command
 from calc.files.configs.problem import LARGEST_BYTES, MOST_DOCUMENTS, ConfigProblem
-from calc.files.configs.run import ABOUT, Run, read_runs
+from calc.files.configs.run import ABOUT, Run
 from calc.files.configs.run_summary import summary_of
 from calc.files.data_sets import MOST_BYTES, may_be_data
+from calc.files.runs_of_files import runs_of_files
 from calc.scenarios.inputs import BY_NAME, DEFAULTS
 
 OF_RUNS = (
@@ -62,7 +63,7 @@ def _import_rows(runs: Sequence[str], catalogs: Catalogs) -> tuple[pd.DataFrame,
     rows, refusals = [], []
     for run in runs:
         try:
-            runs_of_file = read_runs(
+            runs_of_file = runs_of_files(
                 [(name, content_of(name)) for name in named_files(run)], catalogs
             )
             rows += [one.row for one in runs_of_file]

@@ -10,10 +10,10 @@ from calc.engine.pipeline import estimate
 from calc.evaluate import Row
 from calc.files.calibration.run_logs import runs
 from calc.files.configs.field_report import Line
-from calc.files.configs.run import read_runs
 from calc.files.configs.run_summary import RunSummary, replicas_of, summary_of
 from calc.files.door import one_sentence
 from calc.files.oom.explain import tells, text_of
+from calc.files.runs_of_files import runs_of_files
 from calc.files.simulated_models import model_entry
 from calc.mappings import Json
 from calc.memory.fit import HOLDS
@@ -78,7 +78,7 @@ def import_run(
     """
     models = model_entries(documents, catalogs)
     extended = add_models(catalogs, models) if models else catalogs
-    run, *others = read_runs(
+    run, *others = runs_of_files(
         [document for document in documents if not is_model(document[1])],
         extended,
         next(iter(models), model),

@@ -4,6 +4,8 @@ import pytest
 from examples import catalogs
 
 from calc.commands.oom import explained_alone
+from calc.files.imported_run import import_run
+from calc.files.oom.command_in_log import command_in_log
 from calc.files.oom.explain import tells
 from calc.files.oom.run_in_log import documents_in_log
 
@@ -61,3 +63,29 @@ def test_a_log_says_its_run(text, words):
 def test_a_log_of_steps_is_a_log():
     assert tells(NAMESPACE.encode())
     assert documents_in_log("a.log", "nothing here") == []
+
+
+ENGINE = """$ kubectl logs qwen-0 | grep -v health
+INFO [api_server.py:1395] vLLM API server version 0.9.2
+INFO [cli_args.py:325] non-default args: {'model': 'Qwen/Qwen2.5-32B-Instruct', 'max_num_seqs': 48}
+INFO [core.py:69] Initializing a V1 LLM engine (v0.9.2) with config: \
+model='Qwen/Qwen2.5-32B-Instruct', \
+override_neuron_config={}, max_seq_len=32768
+"""
+
+
+def test_a_log_of_an_engine_is_imported_as_the_run_that_it_prints():
+    row = import_run([("pod.log", ENGINE.encode())], catalogs()).row
+    assert (row["model"], row["max_sequences"]) == ("qwen2.5-32b", 48)
+
+
+@pytest.mark.parametrize("prompt", ["me@ws-07:~/bench$ ", "(venv) me@ws:/data# ", "$ ", ""])
+def test_a_typed_command_says_more_than_the_configuration_that_the_engine_prints(prompt):
+    log = (
+        f"{prompt}vllm serve Qwen/Qwen3-14B --max-num-seqs 1024\n"
+        "INFO [core.py:71] Initializing a V1 LLM engine (v0.10.0) with config: "
+        "model='Qwen/Qwen3-14B', max_seq_len=16384\n"
+    )
+    command = command_in_log(log)
+    assert command.startswith("vllm serve Qwen/Qwen3-14B --max-num-seqs 1024")
+    assert command.endswith("--image-release 0.10.0")

@@ -3,6 +3,7 @@
 import pytest
 from examples import catalogs
 
+from calc.files.configs.flags import fields_of
 from calc.files.configs.run import read_run
 
 pytestmark = pytest.mark.usefixtures("read_once")
@@ -50,3 +51,8 @@ def test_a_field_that_the_command_changes_is_not_among_those_left_out():
     row = read_run([("go.sh", command), ("c.yml", config)], catalogs()).row
     assert row["batch"] == "1"
     assert "micro_batch_size" not in row["unused"]
+
+
+def test_a_flag_that_sets_a_field_each_time_may_stand_twice():
+    fields, others = fields_of(["--set=train.batch=1", "--set", "train.steps=8"], "run.sh", {})
+    assert (fields, others) == ({}, ["train.batch=1", "train.steps=8"])

@@ -9,6 +9,7 @@ from calc.mappings import Json
 OVERRIDE = re.compile(
     r"[+~]*[A-Za-z_][\w.]*="
 )  # a word after a flag's value that sets a field (tune run --config NAME batch_size=4)
+OF_OVERRIDES = ("set", "override", "opt", "cfg_options")  # flags that set a field each time
 BOOLEANS = ("true", "false")
 FLAG = re.compile(r"--?[A-Za-z][\w.-]*")
 ENDS = "--"  # between a launcher and what it launches
@@ -42,6 +43,9 @@ def fields_of(
             others += [value for value in values[1:] if OVERRIDE.match(value)]
             values = values[:1] + [value for value in values[1:] if not OVERRIDE.match(value)]
             setting = values[0] if len(values) == 1 else values or True
+        if name in OF_OVERRIDES and OVERRIDE.match(str(setting)):
+            others.append(setting)
+            continue
         if fields.setdefault(name, setting) != setting:
             raise ConfigProblem(f"{file}: --{name} has two values; keep one of them.")
     return fields, others

@@ -35,8 +35,9 @@ PRINTED_ARGUMENTS = (
     Arguments("non-default args: {", "dictionary", "vllm serve"),
     Arguments("args: Namespace(", "call", "vllm serve"),
     Arguments("text_generation_launcher: Args {", "debug", "text-generation-launcher"),
-    Arguments("with config: ", "settings", "vllm serve"),
 )
+# Most of vLLM's settings, those of its scheduler and its share of the card left out.
+CONFIGURATION = Arguments("with config: ", "settings", "vllm serve")
 RENAMED = {"model_tag": "model", "max_seq_len": "max_model_len"}  # of vLLM's configuration
 # Initializing a V1 LLM engine (v0.24.0) with config; vLLM API server version 0.5.5
 LOGGED_RELEASE = re.compile(
@@ -65,7 +66,8 @@ LISTED_WORDS = re.compile(r"(\['[^'\n]{0,200}python[\d.]{0,8}'(?:, '[^'\n]{0,400
 CUT_OFF = re.compile(r"\s(?:\.{3}|…)(?=\s|$)")  # where somebody left out the rest
 # A command that somebody pasted with its output.
 COMMAND_LINE = re.compile(
-    r"^[ \t]*(?:[$>#%+]+[ \t]*)?((?:[A-Za-z_]\w*=\S+[ \t]+)*(?:sudo |nohup )?"
+    r"^[ \t]*(?:\([\w.-]{1,40}\)[ \t]*)?(?:[\w.@:~/-]{0,80}[$>#%+]+[ \t]*)?"
+    r"((?:[A-Za-z_]\w*=\S+[ \t]+)*(?:sudo |nohup )?"
     r"(?:vllm|sglang|python3?|trtllm-serve|text-generation-launcher|docker|podman|torchrun|"
     r"accelerate|deepspeed|llamafactory-cli|swift|axolotl|tune)[ \t](?:[^\n]*\\\n)*[^\n]*)",
     re.M,
@@ -78,16 +80,21 @@ def command_in_log(text: str) -> str:
     Empty where there is none.
     """
     text = text[:MOST_CHARACTERS]
-    if printed_command := _printed_command(text):
-        return printed_command
+    if command := _printed_command(text, PRINTED_ARGUMENTS):
+        return command
     for match in LISTED_WORDS.finditer(text):
         command = shlex.join(re.findall(r"'([^']*)'", match[1]))
         if known_command().search(command):
             return command
     for match in COMMAND_LINE.finditer(text):
         if known_command().search(match[1]) or " run " in match[1]:
-            return CUT_OFF.sub("", match[1])
-    return ""
+            return CUT_OFF.sub("", match[1]) + _release(text, match[1])
+    return _printed_command(text, (CONFIGURATION,))
+
+
+def printed_command(text: str) -> str:
+    """The command of the engine whose start a text is the log of; empty for any other text."""
+    return _printed_command(text[:MOST_CHARACTERS], (*PRINTED_ARGUMENTS, CONFIGURATION))
 
 
 def namespace_in_log(text: str) -> str:
@@ -106,9 +113,15 @@ def namespace_in_log(text: str) -> str:
     )
 
 
-def _printed_command(text: str) -> str:
+def _release(text: str, command: str) -> str:
+    """The release of vLLM that a log prints, as a flag of its command."""
+    release = LOGGED_RELEASE.search(text) if "vllm" in command else None
+    return f" --image-release {release[1]}" if release else ""
+
+
+def _printed_command(text: str, forms: tuple[Arguments, ...]) -> str:
     """The command of the engine that prints its arguments in a log; empty where none does."""
-    for arguments in PRINTED_ARGUMENTS:
+    for arguments in forms:
         place = text.rfind(arguments.before)
         if place < 0:
             continue
@@ -118,9 +131,8 @@ def _printed_command(text: str) -> str:
         if settings.keys() & OF_TRAINING:
             continue
         if any(name in settings for name in ("model", "model_path", "model_id", "model_tag")):
-            release = LOGGED_RELEASE.search(text) if "vllm" in arguments.command else None
-            named = f" --image-release {release[1]}" if release else ""
-            return _command(arguments.command, settings) + named
+            command = arguments.command
+            return _command(command, settings) + _release(text, command)
     return ""
 
 
