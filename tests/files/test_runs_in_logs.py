@@ -89,3 +89,46 @@ def test_a_typed_command_says_more_than_the_configuration_that_the_engine_prints
     command = command_in_log(log)
     assert command.startswith("vllm serve Qwen/Qwen3-14B --max-num-seqs 1024")
     assert command.endswith("--image-release 0.10.0")
+
+
+MEGATRON = """using world size: 64, data-parallel size: 8, tensor-model-parallel size: 2
+------------------------ arguments ------------------------
+  bf16 ........................................... True
+  ffn_hidden_size ................................ 14336
+  fp8 ............................................ None
+  global_batch_size .............................. 512
+  hidden_size .................................... 4096
+  micro_batch_size ............................... 1
+  normalization .................................. RMSNorm
+  num_attention_heads ............................ 32
+  num_layers ..................................... 32
+  num_query_groups ............................... 8
+  pipeline_model_parallel_size ................... 4
+  position_embedding_type ........................ rope
+  seq_length ..................................... 8192
+  swiglu ......................................... True
+  tensor_model_parallel_size ..................... 2
+  train_iters .................................... 95000
+  use_distributed_optimizer ...................... True
+-------------------- end of arguments ---------------------
+ > padded vocab (size: 128256) with 0 dummy tokens (new size: 128256)
+"""
+SETTINGS = """22:40:07 | rank00 | torch 2.7.1, world=16 (2 nodes x 8)
+22:40:08 | rank00 | cfg {"hf": "microsoft/phi-4", "init_dtype": "float32", "micro_bs": 2, \
+"fsdp": {"shard": "full", "param_dtype": "bf16", "offload": false}, "ctx": 4096, "ga": 4, \
+"opt": {"name": "adamw", "lr": 1e-05}, "ac": "full", "attn": "flash_attention_2"}
+22:45:07 | rank00 | step 20/2861 | loss 1.8
+"""
+
+
+def test_the_arguments_that_megatron_prints_are_its_run():
+    row = import_run([("rank0.log", MEGATRON.encode())], catalogs()).row
+    assert (row["model"], row["gpus"], row["accumulation_steps"]) == ("llama-3-8b", 64, 64)
+    assert (row["tensor_parallel"], row["pipeline_parallel"], row["sharding"]) == (2, 4, "zero1")
+
+
+def test_the_settings_that_a_trainer_of_ones_own_prints_are_its_run():
+    row = import_run([("run.log", SETTINGS.encode())], catalogs()).row
+    assert (row["model"], row["gpus"], row["batch"]) == ("phi-4", 16, 2)
+    assert (row["sharding"], row["precision"]) == ("zero3", "bf16-mixed")
+    assert (row["recompute"], row["attention"]) == ("full", "flash-2")

@@ -14,7 +14,7 @@ SHOWN = {"model", "batch", "script_batch", "optim"}  # of which a training confi
 SIGN = re.compile(
     r"(?:base_|max_|peak_|init_)?(?:lr\d?|learning_rate)|weight_decay|warmup_\w+|lr_scheduler\w*"
     r"|(?:num_|n_|total_|max_)?(?:train_)?epochs|grad\w*_accum\w*|accum\w*_steps|optim(?:izer)?"
-    r"|lora_r(?:ank)?|gradient_checkpointing"
+    r"|lora_r(?:ank)?|gradient_checkpointing|wd|micro_b(?:s|sz|atch|atch_size)|mbs"
 )  # fields that a config has where it trains
 SWITCHES = ("enabled", "enable", "active", "activate", "use")  # of a section as a whole
 OUTER_SWITCH = re.compile(  # beside the section that it turns off
