@@ -56,3 +56,20 @@ def test_a_field_that_the_command_changes_is_not_among_those_left_out():
 def test_a_flag_that_sets_a_field_each_time_may_stand_twice():
     fields, others = fields_of(["--set=train.batch=1", "--set", "train.steps=8"], "run.sh", {})
     assert (fields, others) == ({}, ["train.batch=1", "train.steps=8"])
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        "MORE=( --data $(cat blend.txt) --split 9,1\n  --save out )",
+        "MORE=(--data $(cat blend.txt)\n  --save out\n)",
+    ],
+)
+def test_an_array_may_begin_behind_its_bracket_and_hold_a_command(array):
+    script = (
+        "PAR=(\n  --bf16 --micro-batch-size 2 --tensor-model-parallel-size 2\n"
+        f"  --use-distributed-optimizer --recompute-activations\n)\n{array}\n"
+        'torchrun --nproc_per_node 8 pretrain_gpt.py --seq-length 4096 "${PAR[@]}" "${MORE[@]}"'
+    )
+    row = read_run([("go.sh", script.encode())], catalogs()).row
+    assert (row["batch"], row["recompute"]) == ("2", "selective")

@@ -18,6 +18,7 @@ from calc.files.configs.problem import (
     MOST_WORDS,
     ConfigProblem,
 )
+from calc.files.configs.shell_arrays import ARRAY, ARRAY_BEGIN, ARRAY_LINE, closing_line
 from calc.files.configs.slurm import slurm_options, slurm_variables
 from calc.files.configs.substitutions import EVERY_GPU, substituted
 
@@ -39,13 +40,6 @@ OPERATORS = {
     ast.Div: operator.floordiv,
     ast.Mod: operator.mod,
 }
-DECLARED = r"[ \t]*(?:(?:declare|typeset|local|readonly|export)[ \t]+(?:-\w{1,5}[ \t]+)?)?"
-ARRAY = re.compile(
-    DECLARED + r"(?P<name>[A-Za-z_]\w{0,100})(?P<adds>\+?)=\([ \t]*(?:#.*)?"
-)  # ARGS=( ... ), a line each
-ARRAY_LINE = re.compile(
-    DECLARED + r"(?P<name>[A-Za-z_]\w{0,100})(?P<adds>\+?)=\((?P<words>[^()]*)\)[ \t]*(?:#.*)?"
-)  # ARGS=(--seed 1)
 MOST_REMARKS = 20  # of a line that are looked at
 BEGINS_REMARK = re.compile(r"(?:(?<=[ \t;|&])|^)#")
 REMARK = re.compile(r"(?<=\s)#(?!\w+=).*$")  # behind the words of a line
@@ -251,6 +245,12 @@ def _one_command_per_line(text: str, variables: dict[str, str]) -> str:
         line, place = lines[place], place + 1
         if whole := ARRAY_LINE.fullmatch(line):
             left.append(_set_array(variables, whole, [whole["words"]]))
+            continue
+        begun = ARRAY_BEGIN.fullmatch(line)
+        if begun and (end := closing_line(lines, place - 1)):
+            words = "\n".join([begun["words"], *lines[place:end]]).rpartition(")")[0]
+            left.append(_set_array(variables, begun, words.split("\n")))
+            place = end
             continue
         here, array = HERE.fullmatch(line), ARRAY.fullmatch(line)
         mark = here["mark"] if here else ")"
