@@ -1,4 +1,4 @@
-"""How a shell script writes an array: on one line, a word a line, or both."""
+"""The forms of an array in a shell script: on one line, a word a line, or both."""
 
 import re
 
