@@ -73,3 +73,17 @@ def test_an_array_may_begin_behind_its_bracket_and_hold_a_command(array):
     )
     row = read_run([("go.sh", script.encode())], catalogs()).row
     assert (row["batch"], row["recompute"]) == ("2", "selective")
+
+
+def test_a_name_of_a_part_of_a_recipe_sets_the_recipe():
+    script = b"""
+from nemo.collections import llm
+r = llm.llama31_70b.finetune_recipe(num_nodes=4, num_gpus_per_node=8, peft_scheme="lora")
+trainer = r.trainer
+s = trainer.strategy
+s.tensor_model_parallel_size = 4
+s.pipeline_model_parallel_size = 2
+r.data.global_batch_size = 32
+"""
+    row = read_run([("recipe.py", script)], catalogs()).row
+    assert (row["tensor_parallel"], row["pipeline_parallel"]) == ("4", "2")

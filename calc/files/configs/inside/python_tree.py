@@ -29,6 +29,7 @@ def python_tree(text: str, file: str) -> Json:
     tree = parse_python(text, file)
     script = _Script(argument_defaults(tree, {}))
     script.given = parameters_of_functions(tree)
+    script.parts = {}
     return script.block(tree.body, 0)
 
 
@@ -36,6 +37,7 @@ class _Script(Values):
     """The names of a script with their values, as far as its statements have been read."""
 
     given: dict[ast.FunctionDef, dict[str, ast.expr]]  # what calls give to parameters
+    parts: dict[str, str]  # names of parts of a known mapping: s = recipe.trainer.strategy
 
     def block(self, statements: list[ast.stmt], depth: int) -> Json:
         tree: Json = {}
@@ -72,6 +74,9 @@ class _Script(Values):
                 if self._sets_key(target, value):
                     continue
                 name = target.id if isinstance(target, ast.Name) else ast.unparse(target)[:80]
+                self.parts.pop(name, None)
+                if isinstance(statement.value, ast.Attribute):
+                    self.parts[name] = self._path(statement.value)
                 self.names[name] = tree[name] = value
         elif isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
             name, added = statement.target.id, self.value(statement.value)
@@ -90,7 +95,7 @@ class _Script(Values):
     def _sets_key(self, target: ast.expr, value: Any) -> bool:
         """Return whether the target was set as a key or an attribute of a known mapping."""
         if isinstance(target, ast.Attribute):
-            name, _, attribute = ast.unparse(target)[:LONGEST_CODE].partition(".")
+            name, _, attribute = self._path(target).partition(".")
             called = self.names.get(name)
             if not isinstance(called, dict) or CLASS not in called:
                 return False
@@ -103,6 +108,11 @@ class _Script(Values):
             return False
         mapping[key] = value
         return True
+
+    def _path(self, attribute: ast.Attribute) -> str:
+        """An attribute as its script writes it, a name of a part as the part itself."""
+        name, _, rest = ast.unparse(attribute)[:LONGEST_CODE].partition(".")
+        return f"{self.parts.get(name, name)}.{rest}"
 
     def _expression(self, statement: ast.Expr | ast.Return, tree: Json) -> None:
         """Add the value of an expression to `tree`; append and extend change a list."""
