@@ -163,18 +163,23 @@ def kv_offload_tokens(
 
 def pooled_bytes_per_token(
     stack_layers_here,
-    stack_cached_bytes_per_token,
+    stack_read_elements_per_token,
+    kv_bytes_each,
+    stack_cache_split,
     stack_window_tokens,
     serving_window_pool_ratio,
 ):
     """Cache of one token if windowed layers have a pool of their own; 0 otherwise. [B]
 
-    That pool holds a fixed share of the other layers' tokens, however short the window. Source:
-    SGLang, server_args.py, swa_full_tokens_ratio.
+    That pool holds a fixed share of the other layers' tokens, however short the window. Both pools
+    have room for each layer, also for one that reads the keys of another. Source: SGLang 0.5.16,
+    server_args.py, swa_full_tokens_ratio; model_executor/pool_configurator.py,
+    HybridSWAPoolConfigurator: layers as layer_types of the config counts them.
     """
     slides = np.isfinite(stack_window_tokens) & (stack_layers_here > 0)
     pool_ratio = np.where(slides, serving_window_pool_ratio, 1.0)
-    token_bytes = np.sum(stack_layers_here * stack_cached_bytes_per_token * pool_ratio, axis=0)
+    layer_bytes = stack_read_elements_per_token * kv_bytes_each / stack_cache_split
+    token_bytes = np.sum(stack_layers_here * layer_bytes * pool_ratio, axis=0)
     return token_bytes * np.any(slides, axis=0) * (serving_window_pool_ratio > 0)
 
 

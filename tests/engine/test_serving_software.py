@@ -116,6 +116,17 @@ def test_sglang_takes_less_beside_a_tower_and_keeps_a_pool_for_windows():
     assert answer["kv_pool_tokens"] == pytest.approx(tokens, rel=1e-3)
 
 
+def test_sglang_has_room_in_its_pools_for_layers_that_read_the_keys_of_another():
+    """Of 42 layers of Gemma 4 E4B 18 do; pools count layer_types (pool_configurator.py)."""
+    row = {"work": "inference", "model": "gemma-4-e4b", "implementation": "vllm"}
+    row |= {"gpu": "b200", "sequence_tokens": 9216, "prompt_tokens": 8192, "batch": 1024}
+    answer, shared = one(**row, inference_engine="sglang"), one(**row)
+    token_bytes = (7 * 512 + 0.8 * 35 * 256) * 2 * 2 * 2  # full layers and sliding ones
+    tokens = answer["kv_pool_bytes"] / token_bytes
+    assert answer["kv_pool_tokens"] == pytest.approx(tokens, rel=1e-3)
+    assert shared["max_concurrency"] > 2 * answer["max_concurrency"]
+
+
 def test_sglang_keeps_a_pool_for_recurrent_states_with_five_for_each_request():
     """Its 0.9 to 1 for the tokens' pool (server_args.py, mamba_full_memory_ratio)."""
     row = {"work": "inference", "model": "qwen3.6-27b", "implementation": "vllm"}
