@@ -160,15 +160,18 @@ def training_products_seconds(
     return np.maximum(products, streamed_weights_seconds) + short_experts_seconds * passes
 
 
-def head_stage_ratio(pipeline_parallel, stage_chunks, engine_interleaves_stages):
+def head_stage_ratio(pipeline_parallel, stage_chunks, engine_interleaves_stages, stack_layers):
     """Time of the head on the last stage over its time divided by all stages. [ratio]
 
     A pipeline is as slow as its slowest stage, which has the head and the loss beside its share of
-    the blocks. Software that interleaves stages counts the loss as a block when it divides them.
-    Source: torchtitan, distributed/pipeline_parallel.py, generate_llm_fqn_per_model_part; Megatron-
-    Core, transformer_config.py, account_for_loss_in_pipeline_split.
+    the blocks. Megatron counts the loss as a block only if the blocks alone do not divide evenly,
+    which it refuses otherwise; other software does so where it interleaves stages. Source:
+    Megatron-Core, transformer_config.py, account_for_loss_in_pipeline_split, False by default;
+    torchtitan, distributed/pipeline_parallel.py, generate_llm_fqn_per_model_part.
     """
-    return np.where((stage_chunks > 1) | (engine_interleaves_stages > 0), 1, pipeline_parallel)
+    divides_evenly = np.sum(stack_layers, axis=0) % pipeline_parallel == 0
+    counts_loss = np.where(engine_interleaves_stages > 0, ~divides_evenly, stage_chunks > 1)
+    return np.where(counts_loss, 1, pipeline_parallel)
 
 
 def training_head_seconds(

@@ -21,7 +21,7 @@ from calc.speed.collectives import (
 from calc.speed.decode import decode_widened_bytes
 from calc.speed.exchange import synchronization_seconds
 from calc.speed.rates import repeated_products_ratio
-from calc.speed.training import expert_moved_bytes_each, expert_traffic_bytes
+from calc.speed.training import expert_moved_bytes_each, expert_traffic_bytes, head_stage_ratio
 from validation.speed import errors, published, summary, time_table, with_published_models
 
 TRAINING = {
@@ -38,6 +38,15 @@ MEGATRON = {
     "sharding": "zero1",
     "precision": "bf16-master",
 }
+
+
+@pytest.mark.parametrize(("interleaves", "chunks", "ratio"), [(1, 1, 4), (1, 5, 4), (0, 5, 1)])
+def test_the_last_stage_of_megatron_has_the_head_if_blocks_divide_evenly(
+    interleaves, chunks, ratio
+):
+    """Its account_for_loss_in_pipeline_split is False; 126 blocks on 4 stages ask for it."""
+    assert head_stage_ratio(4, chunks, interleaves, np.array([80])) == ratio
+    assert head_stage_ratio(4, chunks, interleaves, np.array([126])) == 1
 
 
 def test_recompute_leaves_out_the_last_product(catalogs):
