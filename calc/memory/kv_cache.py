@@ -172,7 +172,7 @@ def pooled_bytes_per_token(
     """Cache of one token if windowed layers have a pool of their own; 0 otherwise. [B]
 
     That pool holds a fixed share of the other layers' tokens, however short the window. Both pools
-    have room for each layer, also for one that reads the keys of another. Source: SGLang 0.5.16,
+    have room for each layer, also for one that reads the keys of another. Source: SGLang,
     server_args.py, swa_full_tokens_ratio; model_executor/pool_configurator.py,
     HybridSWAPoolConfigurator: layers as layer_types of the config counts them.
     """
