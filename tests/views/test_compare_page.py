@@ -119,6 +119,14 @@ def test_a_run_is_paid_once_and_a_service_by_the_month(catalogs):
     assert re.fullmatch(r"\$[\d,]+ once, and \$[\d,]+ a month", title(app).replace("\\", ""))
 
 
+def test_a_run_without_a_cost_names_no_dollars_for_its_start():
+    no_tokens = "no tokens~model~qwen3-32b~gpus~2~instance~g6e.12xlarge"
+    app = opened("compare", kept=[no_tokens, SERVED])
+    first = lines(app)[0]
+    assert first[0].startswith("no tokens, 1 run")
+    assert [cell for cell in first if "$" in cell] == []
+
+
 def test_the_others_say_money_time_and_cause_against_the_ticked_one():
     app = opened(
         "compare",

@@ -122,7 +122,12 @@ def _what(row: Row, money: Money, names_job: bool) -> str:
 
     Among several jobs each names its own at the end.
     """
-    starting = f"{money(row['start_usd'])} of it for starting" if row["start_usd"] > 0 else ""
+    is_priced = row["year_usd"] > 0
+    starting = (
+        f"{money(row['start_usd'])} of it for starting"
+        if is_priced and row["start_usd"] > 0
+        else ""
+    )
     phrase = MARKETS[row["market"]].phrase
     market = "" if row["market"] == "on-demand" or phrase in row["scenario"] else phrase
     parts = (
