@@ -72,6 +72,18 @@ def test_the_page_is_drawn_without_errors_or_overflow_on_wide_and_narrow_screens
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("width", [360, 390, 600, 720])
+def test_no_column_of_the_short_board_is_cut_on_a_narrow_screen(browser, address, width):
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    drawn(page, f"{address}?v=3&goal=serve&model=qwen3-32b&people=50")
+    over = page.locator("table").first.evaluate(
+        "table => table.scrollWidth - table.parentElement.clientWidth"
+    )
+    assert over <= 0
+    page.close()
+
+
+@pytest.mark.long
 def test_changing_the_model_changes_the_cards_and_the_csv_gives_the_same_numbers(browser, address):
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     errors = drawn(page, address)

@@ -25,8 +25,8 @@ from views.shared.theme import BLUE, Ink
 
 ROW, HEAD = 33, 30  # pixels
 TALL_ROW = 60  # on a phone, of a row whose name says how it is paid
-MEMORY = "Memory"
-TEXT_HEADS = ("Type, at its best", MEMORY, "Quota, vCPUs")
+MEMORY, QUOTA = "Memory", "Quota, vCPUs"
+TEXT_HEADS = ("Type, at its best", MEMORY, QUOTA)
 
 
 def short_board(plan: Present, ink: Ink, catalogs: Catalogs) -> None:
@@ -62,19 +62,11 @@ def _table(
     """The rows as a table of HTML, that of what is shown below tinted."""
     ends = bool(ends_of(rows[0]))
     money, pace = ("Cost", "Time") if ends else ("A month", _pace_head(rows[0], catalogs))
-    if has_machines:
-        left_out = {money, "Quota, vCPUs"}
-    elif is_phone():
-        left_out = {"Quota, vCPUs"}
-    else:
-        left_out = set()
-    heads = [
-        head
-        for head in ("Type, at its best", MEMORY, money, pace, "Quota, vCPUs")
-        if head not in left_out
-    ]
+    first = ["Type, at its best", MEMORY]
+    heads = [*first, pace] if has_machines else [*first, money, pace, QUOTA]
     head = "".join(
-        f"<th scope='col' style='{_cell(name)};font-weight:400;color:{ink.faint}'>{name}</th>"
+        f"<th scope='col'{_class(name)} "
+        f"style='{_cell(name)};font-weight:400;color:{ink.faint}'>{name}</th>"
         for name in heads
     )
     body = "".join(_row(row, present_row, ends, heads, ink, catalogs) for row in rows)
@@ -104,10 +96,11 @@ def _row(
         MEMORY: tank,
         "Cost": money,
         "A month": money,
-        "Quota, vCPUs": quota,
+        QUOTA: quota,
     }
     written = "".join(
-        f"<td style='{_cell(name)}'>{cells.get(name, pace)}</td>" for name in heads[1:]
+        f"<td{_class(name)} style='{_cell(name)}'>{cells.get(name, pace)}</td>"
+        for name in heads[1:]
     )
     where = escape(row_words.where(row, catalogs))
     look = f"{_cell(heads[0], _height(row) == ROW)};font-weight:600"
@@ -120,6 +113,11 @@ def _row(
 def _height(row: Row) -> int:
     """Pixels of a row; a phone has no room for how it is paid beside the name of its type."""
     return TALL_ROW if is_phone() and market_phrase(row) else ROW
+
+
+def _class(head: str) -> str:
+    """The class of a column for which a narrow screen has no room; the style sheet hides it."""
+    return " class='wide-only'" if head == QUOTA else ""
 
 
 def _cell(head: str, is_one_line: bool = True) -> str:
