@@ -8,7 +8,7 @@ import re
 import pytest
 import streamlit as st
 from examples import recorded
-from pages import DASHBOARD, PAGES, address, opened, texts, title, turned
+from pages import DASHBOARD, PAGES, address, opened, run, texts, title, turned
 
 from calc import CatalogError
 from calc.job.cells import JobRow
@@ -109,3 +109,14 @@ def test_the_server_imports_the_entry_as_its_application():
     app = importlib.import_module("dashboard").app
     assert isinstance(app, st.App)
     assert str(app.script_path) == DASHBOARD
+
+
+def test_an_empty_schedule_first_says_how_jobs_come_into_it():
+    app = opened("team")
+    drawn = [getattr(element, "key", None) or getattr(element, "value", "") for element in app.main]
+    drawn = [text for text in drawn if isinstance(text, str)]
+    says = next(place for place, text in enumerate(drawn) if text.startswith("Add the job of Plan"))
+    assert says < drawn.index("team_add") < drawn.index("**Jobs**")
+    assert app.button(key="team_add").proto.type == "primary"
+    run(app.button(key="team_add").click())
+    assert app.button(key="team_add").proto.type == "secondary"

@@ -60,15 +60,16 @@ def draw(title: DeltaGenerator) -> None:
         POOLS,
         as_text(pd.DataFrame([first_pool(plan.row)], columns=list(POOL_COLUMNS), dtype=object)),
     )
-    jobs = _edit_table(JOBS, "Jobs", _job_columns(), ["job", *JOB_DATES])
+    first_step = st.container()
     controls = st.container(horizontal=True)
+    jobs = _edit_table(JOBS, "Jobs", _job_columns(), ["job", *JOB_DATES])
     pools = _edit_table(POOLS, "Machines", _pool_columns(catalogs), list(POOL_COLUMNS))
     with controls:
         _buttons(plan, jobs, pools, catalogs)
     expander("Open a CSV of jobs or of machines", "team_open", _open_csv)
     if jobs.empty:
         heading.title("Who runs where and when", anchor=False)
-        st.markdown(EMPTY)
+        first_step.markdown(EMPTY)
         return
     try:
         placement, apart = _schedule_of(jobs, pools, catalogs)
@@ -97,6 +98,7 @@ def _buttons(plan: Present, jobs: pd.DataFrame, pools: pd.DataFrame, catalogs: C
         pools,
         icon="add",
         key="team_add",
+        type="primary" if jobs.empty else "secondary",
         disabled=bool(plan.options.problem),
     )
     if kept_answers.entries():
