@@ -22,6 +22,10 @@ pytestmark = pytest.mark.usefixtures("read_once")
         ("lora phi-4 on three point five million tokens", {"train_tokens": 3_500_000}),
         ("phi-4, 40 pupils, context 8k, one L4 for the 40", {"people": 40}),
         ("full sft phi-4 at 16k context for 40M tokens", {"train_tokens": 40_000_000}),
+        (
+            "sft phi-4 on 90M tokens with a sequence length of 4096",
+            {"train_tokens": 90_000_000, "sequence_tokens": 4096},
+        ),
         # Data and machines
         ("one epoch of phi-4 over 2 GB of old letters", {"text_gigabytes": 2}),
         ("sft phi-4, 9M tokens on 2 nodes (16x H200)", {"gpus": 16}),

@@ -39,6 +39,14 @@ pytestmark = pytest.mark.usefixtures("read_once")
             "qwen3-8b, 20 requests per minute, 210 per minute at peak",
             {"requests_per_second": 3.5},
         ),
+        (
+            "phi-4, 86,400 requests a day over all 24 hours, prompts of 900 tokens",
+            {"requests_per_second": 1, "hours_per_month": 730},
+        ),
+        (
+            "phi-4 for 9 users. We pay $900 a month, not a penny more",
+            {"usd_most": 900, "usd_paid_now": None},
+        ),
         ("max users on a single L40S with qwen3-8b", {"solve": "users"}),
         ("serve qwen3-8b at 20 rps, and one extra machine", {"spare": 1, "instances_most": None}),
         (

@@ -40,6 +40,11 @@ def put_money(amounts: Amounts) -> None:
         amounts.ask("usd_most", claim)
     for claim in amounts.of("usd_paid"):
         amounts.put("usd_paid_now", claim)
+    for claim in amounts.of("usd_ceiling"):  # we pay $3k a month, not a cent more
+        if claim.rate_seconds:
+            _put_sum_a_time(amounts, claim)
+        else:
+            amounts.put("usd_most", claim)
     for claim in amounts.of("foreign"):
         text = (
             f"You wrote '{amounts.words(claim)}'. Prices here are in US dollars: what budget in "
