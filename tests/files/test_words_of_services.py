@@ -47,6 +47,11 @@ pytestmark = pytest.mark.usefixtures("read_once")
             "phi-4 for 9 users. We pay $900 a month, not a penny more",
             {"usd_most": 900, "usd_paid_now": None},
         ),
+        ("phi-4 for 90 clerks, each clerk asks 2 questions a minute", {"requests_per_second": 3}),
+        ("phi-4 for 90 devs, every one of them asks 120 questions/h", {"requests_per_second": 3}),
+        ("phi-4 for 90 devs, each dev fires 2 requests/min", {"requests_per_second": 3}),
+        ("phi-4 for 90 devs at 2 rpm each", {"requests_per_second": 3}),
+        ("phi-4 for 90 people, 0.5 rps per user", {"requests_per_second": 45}),
         ("max users on a single L40S with qwen3-8b", {"solve": "users"}),
         ("serve qwen3-8b at 20 rps, and one extra machine", {"spare": 1, "instances_most": None}),
         (

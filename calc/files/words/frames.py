@@ -212,7 +212,8 @@ def _is_plausible(frame: Frame, match: Match) -> bool:
         return False  # room for 8k
     if first.text in signals("at_once") and len(match.items) == 2 and last.start > first.start:
         return False  # 20 users at once 8k
-    if "every" in frame.elements[0][0] and values[0].start - first.end > FARTHEST_TIME:
+    is_period = "every" in frame.elements[0][0] and "DUR" in values[0].tags
+    if is_period and values[0].start - first.end > FARTHEST_TIME:
         return False  # every user waits 10 seconds
     for role, item in zip(frame.roles, values, strict=False):
         is_one = is_noun(last) and not is_plural(last.text)

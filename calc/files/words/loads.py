@@ -50,6 +50,9 @@ def put_load(amounts: Amounts) -> None:
         _put_peak_share(amounts, claim)
     for claim in amounts.of("requests_rate_user"):
         _put_user_rate(amounts, claim)
+    for role, seconds in (("requests_per_minute_user", 60.0), ("requests_per_second_user", 1.0)):
+        for claim in amounts.of(role):
+            _put_user_rate(amounts, claim._replace(rate_seconds=seconds))
     for claim in amounts.of("requests_rate_open"):
         amounts.ask("requests_per_second", claim, choices=("of each person", "of all"))
     _put_token_rates(amounts)
