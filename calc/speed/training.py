@@ -164,10 +164,10 @@ def head_stage_ratio(pipeline_parallel, stage_chunks, engine_interleaves_stages,
     """Time of the head on the last stage over its time divided by all stages. [ratio]
 
     A pipeline is as slow as its slowest stage, which has the head and the loss beside its share of
-    the blocks. Megatron counts the loss as a block only if the blocks alone do not divide evenly,
-    which it refuses otherwise; other software does so where it interleaves stages. Source:
-    Megatron-Core, transformer_config.py, account_for_loss_in_pipeline_split, False by default;
-    torchtitan, distributed/pipeline_parallel.py, generate_llm_fqn_per_model_part.
+    the blocks. Megatron refuses blocks that the stages do not divide evenly, unless the head counts
+    as one of them: so it counts as one only there. Other software counts it so where it interleaves
+    stages. Source: Megatron-Core, transformer_config.py, account_for_loss_in_pipeline_split, False
+    by default; torchtitan, distributed/pipeline_parallel.py, generate_llm_fqn_per_model_part.
     """
     divides_evenly = np.sum(stack_layers, axis=0) % pipeline_parallel == 0
     counts_loss = np.where(engine_interleaves_stages > 0, ~divides_evenly, stage_chunks > 1)

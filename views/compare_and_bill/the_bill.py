@@ -122,11 +122,9 @@ def _what(row: Row, money: Money, names_job: bool) -> str:
 
     Among several jobs each names its own at the end.
     """
-    is_priced = row["year_usd"] > 0
+    has_cost = row["year_usd"] > 0
     starting = (
-        f"{money(row['start_usd'])} of it for starting"
-        if is_priced and row["start_usd"] > 0
-        else ""
+        f"{money(row['start_usd'])} of it for starting" if has_cost and row["start_usd"] > 0 else ""
     )
     phrase = MARKETS[row["market"]].phrase
     market = "" if row["market"] == "on-demand" or phrase in row["scenario"] else phrase
