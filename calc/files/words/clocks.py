@@ -3,11 +3,17 @@
 import re
 
 MARK = r"(?:[ap]\.?m\b\.?|h\b|uhr|o'clock|点|點|时)"
+TO = r"(-|–|—|to|till|until|til|through|bis|到|至|à|a|and|und|et|y)"
 CLOCKS = re.compile(
-    rf"(\d{{1,2}})(?:[:.](\d\d))? ?({MARK})? ?"
-    r"(-|–|—|to|till|until|til|through|bis|到|至|à|a|and|und|et|y) ?"
+    rf"(\d{{1,2}})(?:[:.](\d\d))? ?({MARK})? ?{TO} ?"
     rf"(\d{{1,2}})(?:[:.](\d\d))? ?({MARK})?(?![\w%])"
 )
+NAMED_HOURS = {
+    **dict.fromkeys(("midnight", "mitternacht", "minuit", "medianoche"), 0.0),
+    **dict.fromkeys(("noon", "midday", "mittags", "mittag", "midi", "mediodía"), 12.0),
+}
+HOUR_OR_NAME = rf"(?:(\d{{1,2}})(?:[:.](\d\d))? ?({MARK})?|({'|'.join(NAMED_HOURS)})\b)"
+NAMED_CLOCKS = re.compile(rf"{HOUR_OR_NAME} ?{TO} ?{HOUR_OR_NAME}(?![\w%])")  # noon to 6pm
 WEEK = ("mo", "tu", "we", "th", "fr", "sa", "su")
 DAY_NAME = r"(mon|tue|wed|thu|fri|sat|sun)(?:day|sday|nesday|rsday|urday|s|rs)?s?"
 TO_DAY = re.compile(rf"{DAY_NAME} ?(?:-|–|to|till?|through|thru) ?{DAY_NAME}\b")
@@ -59,6 +65,8 @@ def read_clocks(text: str, place: int) -> tuple[int, float, float] | None:
         return None
     if office := OFFICE.match(text, place):
         return office.end(), 9.0, 17.0
+    if named := _named_clocks(text, place):
+        return named
     match = CLOCKS.match(text, place)
     if not match:
         return None
@@ -68,15 +76,32 @@ def read_clocks(text: str, place: int) -> tuple[int, float, float] | None:
     of_work = marks == {""} and _are_of_workdays(match, text)
     bare = marks == {""} and not of_work
     if (only_hours and (bare or (not of_work and match[4] not in FRENCH))) or _is_sentence(
-        match, text
+        match[4], match, text
     ):
         return None
     first, last = _hour(match[1], match[2], match[3]), _hour(match[5], match[6], match[7])
     if max(first, last) > DAY:
         return None
-    if last <= first:
-        last += HALF_DAY if not match[7] and last + HALF_DAY > first else DAY
-    return match.end(), first, last
+    return match.end(), first, _later(first, last, bool(match[7]))
+
+
+def _named_clocks(text: str, place: int) -> tuple[int, float, float] | None:
+    """(end, first hour, last hour) of hours of which one has a name: midnight to 5am."""
+    match = NAMED_CLOCKS.match(text, place)
+    if not match or not (match[4] or match[9]) or _is_sentence(match[5], match, text):
+        return None
+    first = NAMED_HOURS[match[4]] if match[4] else _hour(match[1], match[2], match[3])
+    last = NAMED_HOURS[match[9]] if match[9] else _hour(match[6], match[7], match[8])
+    if max(first, last) > DAY:
+        return None
+    return match.end(), first, _later(first, last, bool(match[8] or match[9]))
+
+
+def _later(first: float, last: float, is_marked: bool) -> float:
+    """The last hour behind the first: in the afternoon without a mark, else on the next day."""
+    if last > first:
+        return last
+    return last + (HALF_DAY if not is_marked and last + HALF_DAY > first else DAY)
 
 
 def read_days(text: str, place: int) -> tuple[int, str] | None:
@@ -122,10 +147,10 @@ def _are_of_workdays(match: re.Match[str], text: str) -> bool:
     return bool(beside) and max(float(match[1]), float(match[5])) <= DAY
 
 
-def _is_sentence(match: re.Match[str], text: str) -> bool:
+def _is_sentence(joint: str, match: re.Match[str], text: str) -> bool:
     """Return whether "and" joins two numbers without "between" before them."""
     before = text[: match.start()].rstrip()
-    return match[4] in AND and not before.endswith(("between", "zwischen", "entre"))
+    return joint in AND and not before.endswith(("between", "zwischen", "entre"))
 
 
 def _hour(hour: str, minute: str | None, mark: str | None) -> float:
