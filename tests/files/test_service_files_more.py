@@ -4,6 +4,8 @@ import pytest
 from examples import catalogs
 
 from calc.files.configs.run import Run, read_runs
+from calc.files.configs.run_summary import summary_of
+from calc.scenarios.inputs import DEFAULTS
 
 pytestmark = pytest.mark.usefixtures("read_once")
 
@@ -77,3 +79,22 @@ def test_a_compose_file_that_builds_its_image_leaves_the_rest_to_the_files_besid
         [("compose.yml", compose.encode()), ("start.sh", script.encode())], catalogs()
     )
     assert (run.row["model"], run.row["sequence_tokens"]) == ("qwen3-8b", "8192")
+
+
+@pytest.mark.parametrize(
+    ("command", "field"),
+    [
+        (
+            "trtllm-serve Qwen/Qwen3-8B --kv_cache_free_gpu_memory_fraction 0.8",
+            "kv_cache_free_gpu_memory_fraction 0.8",
+        ),
+        (
+            "lmdeploy serve api_server Qwen/Qwen3-8B --cache-max-entry-count 0.5",
+            "cache_max_entry_count 0.5",
+        ),
+    ],
+)
+def test_a_share_of_the_free_memory_is_named_where_it_counts_as_one_of_the_card(command, field):
+    (run,) = _runs(command, "serve.sh")
+    summary = summary_of(run.row, run.lines, DEFAULTS, {})
+    assert any(one.startswith(field) for one in summary.not_counted)

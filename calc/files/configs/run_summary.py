@@ -10,6 +10,7 @@ from calc.cost.markets import MARKETS
 from calc.files.configs.common_facts import SHARED
 from calc.files.configs.field_report import Line
 from calc.files.configs.fields import Field, Tool, field_catalog, tools
+from calc.files.configs.free_shares import shares_of_free
 from calc.files.configs.run_settings import STAGE
 from calc.files.configs.script_asides import IF, LOAD, LOOP, OF_FLAGS, SWITCHED_OFF, UNREAD
 from calc.files.configs.values import whole
@@ -354,6 +355,7 @@ def _unused_fields(run: Mapping[str, str], lines: Sequence[Line]) -> tuple[str, 
     terms = TERMS | ({"sagemaker": MANAGED} if _market(run, lines).startswith("sagemaker") else {})
     items += [(2, text.format(said[name])) for name, text in terms.items() if name in said]
     items += _asides_that_matter(run, lines)
+    items += shares_of_free(run, lines, SURE)
     items += _gpus_and_copies(run, lines) if run["work"] == "inference" else []
     return tuple(text for _, text in sorted(items, key=lambda item: item[0]))
 
