@@ -1,4 +1,4 @@
-"""Shares of memory in a run's files that are of what the weights leave free, not of the card."""
+"""Shares of memory that are of what the weights leave free, not of the card."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

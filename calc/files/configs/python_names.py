@@ -58,7 +58,20 @@ def known_names(tree: ast.Module, flags: Json) -> Json:
         if len(assigned.get(name, [])) > 1 and name not in once
     }
     called = {name: _called(value, returned) for name, value in own.items()}
-    return {"__name__": "__main__"} | known | last | called | _attributes(tree)
+    return {"__name__": "__main__"} | _members(tree) | known | last | called | _attributes(tree)
+
+
+def _members(tree: ast.AST) -> Json:
+    """The members of the enumerations of a script, by their names behind that of their class."""
+    classes = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    return {
+        f"{one.name}.{name}": value
+        for one in classes
+        if any(dotted_name(base).endswith("Enum") for base in one.bases)
+        for part in one.body
+        if isinstance(part, ast.Assign)
+        for name, value in assigned_by(part)
+    }
 
 
 def _called(expression: ast.expr, returned: dict[str, ast.expr]) -> ast.expr:

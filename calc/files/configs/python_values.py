@@ -19,7 +19,10 @@ SUPPORTED = re.compile(
     r"(?P<negated>not )?(?:[\w.]*\.)?(?:is_bf(?:loat)?16_supported\(\)|cuda\.is_available\(\)"
     r"|device(?:\.type)? == 'cuda')"
 )  # as every card since Ampere says
-CHOICE = re.compile(r"(?:\w+\.)*(?:ShardingStrategy|TaskType|DeepSpeedPlugin)\.(\w+)")  # of names
+ENUMERATION = r"(?:\w+\.)*(?:ShardingStrategy|TaskType|DeepSpeedPlugin)"
+CHOICE = re.compile(rf"{ENUMERATION}\.(\w+)")  # of names
+CHOOSES = re.compile(ENUMERATION)  # behind which a name stands in brackets
+OF_MEMBER = ("value", "name")  # attributes of a member of an enumeration
 ENVIRONMENT = re.compile(r"[A-Z][A-Z0-9_]*")  # the name of a variable
 COMPARED = {
     ast.Eq: lambda left, right: left == right,
@@ -103,6 +106,8 @@ class Values:
                 return [self.value(element, depth + 1) for element in node.elts]
             case ast.Dict():
                 return self._mapping(node, depth)
+            case ast.Subscript() if CHOOSES.fullmatch(dotted_name(node.value)):
+                return self.value(node.slice, depth + 1)
             case ast.Subscript():
                 key, known = self.value(node.slice, depth + 1), self.value(node.value, depth + 1)
                 return _element(known, key, variable(node))
@@ -160,10 +165,11 @@ class Values:
             return self.names[name]
         if choice := CHOICE.fullmatch(name):
             return choice[1]
-        if isinstance(node, ast.Attribute) and is_plain(
-            holder := self.value(node.value, depth + 1)
-        ):
+        holder = self.value(node.value, depth + 1) if isinstance(node, ast.Attribute) else None
+        if isinstance(node, ast.Attribute) and is_plain(holder):
             return holder.get(node.attr, variable(node))
+        if isinstance(node, ast.Attribute) and _is_member(holder) and node.attr in OF_MEMBER:
+            return holder
         return name.removeprefix("torch.") if name.startswith("torch.") else variable(node)
 
     def _full_name(self, node: ast.Name | ast.Attribute) -> str:
@@ -246,6 +252,11 @@ def _is_open(value: Any) -> bool:
         return any(map(_is_open, value))
     is_variable = isinstance(value, str) and "${" in value
     return is_variable or (isinstance(value, dict) and CLASS in value)
+
+
+def _is_member(value: Any) -> bool:
+    """Return whether a value may be a member of an enumeration: a known text or number."""
+    return isinstance(value, str | int | float) and "${" not in str(value)
 
 
 def _element(known: Any, key: Any, otherwise: Any) -> Any:
