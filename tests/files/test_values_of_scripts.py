@@ -8,9 +8,8 @@ from calc.files.configs.run import Run, read_runs
 pytestmark = pytest.mark.usefixtures("read_once")
 
 
-def _run(**files: str) -> Run:
-    named = [(name.replace("_dot_", "."), text.encode()) for name, text in files.items()]
-    return read_runs(named, catalogs())[0]
+def _run(files: dict[str, str]) -> Run:
+    return read_runs([(name, text.encode()) for name, text in files.items()], catalogs())[0]
 
 
 TYPED = """
@@ -45,5 +44,29 @@ typer.run(train)
     ],
 )
 def test_a_member_of_an_enumeration_has_its_value(command, precision, sharding):
-    row = _run(train_dot_py=TYPED, run_dot_sh=command).row
+    row = _run({"train.py": TYPED, "run.sh": command}).row
     assert (row["precision"], row["sharding"], row["problem"]) == (precision, sharding, "")
+
+
+COMPOSED = {
+    "conf/main.yaml": "defaults: [{opt: adam}, _self_]\nname: Qwen/Qwen3-4B\n"
+    "loop: {per_device_batch: 4, seq: 3072, evaluation: {seq: 512}}\n",
+    "conf/opt/adam.yaml": "_target_: torch.optim.AdamW\nlr: 1e-4\nfused: true\n",
+    "conf/opt/small.yaml": "_target_: bitsandbytes.optim.AdamW8bit\nlr: 1e-4\n",
+    "train.py": """
+@hydra.main(config_path="conf", config_name="main", version_base=None)
+def main(config):
+    model = AutoModelForCausalLM.from_pretrained(config.name)
+    opt = hydra.utils.instantiate(config.opt, model.parameters(), lr=2e-5)
+    loss.backward()
+""",
+}
+
+
+@pytest.mark.parametrize(
+    ("command", "optimizer"),
+    [("python train.py", "adamw"), ("python train.py opt=small", "adamw-8bit")],
+)
+def test_what_hydra_instantiates_and_the_settings_of_its_config_are_read(command, optimizer):
+    row = _run(COMPOSED | {"run.sh": command}).row
+    assert (row["optimizer"], row["sequence_tokens"]) == (optimizer, "3072")

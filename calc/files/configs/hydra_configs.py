@@ -19,6 +19,7 @@ OVERRIDE = re.compile(r"(?P<sign>\+{0,2}|~)(?P<path>[\w.@/-]+)=(?P<value>.*)", r
 GLOBAL = re.compile(r"^#\s*@package\s+_global_", re.M)
 PREFIXES = ("override ", "optional ")
 SELF, DEFAULTS = "_self_", "defaults"
+TARGET = "_target_"  # the key that names what a node of a config builds
 MOST_FILES = 20
 Configs = dict[str, str]  # file -> text
 
@@ -35,10 +36,44 @@ def with_hydra(tree: ast.Module, arguments: list[str], configs: Configs) -> set[
         values = composition.values()
         default = ast.parse(repr(values), mode="eval").body
         function.args.defaults = [default, *function.args.defaults][: len(function.args.args)]
+        _write_instances(tree, function.args.args[0].arg, values)
         folder = PurePath(root).parent
         beside = {file for file in configs if folder in PurePath(file).parents and folder.name}
         used |= composition.used | {file for file in beside if file.endswith((".yaml", ".yml"))}
     return used
+
+
+def _write_instances(tree: ast.AST, holder: str, values: Json) -> None:
+    """Write what instantiate(cfg.optim, ...) calls, with its arguments, in the place of the call.
+
+    The node may also stand inside another expression, as one without some of its keys does.
+    """
+    for call in [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args]:
+        if dotted_name(call.func).rpartition(".")[2] != "instantiate":
+            continue
+        paths = [dotted_name(node) for node in ast.walk(call.args[0])]
+        chosen = [_node_of(path, holder, values) for path in paths if path]
+        node = next((one for one in chosen if TARGET in one), {})
+        try:
+            call.func = ast.parse(str(node[TARGET]), mode="eval").body
+        except (KeyError, SyntaxError):
+            continue
+        given = {word.arg for word in call.keywords}
+        call.args = call.args[1:]
+        call.keywords += [
+            ast.keyword(key, ast.parse(repr(value), mode="eval").body)
+            for key, value in node.items()
+            if key != TARGET and key.isidentifier() and key not in given
+        ]
+
+
+def _node_of(path: str, holder: str, values: Json) -> Json:
+    """The mapping at a path of a composed config, such as cfg.optim; empty without one."""
+    first, *rest = path.split(".")
+    node: Any = values if first == holder else {}
+    for part in rest:
+        node = node.get(part, {}) if isinstance(node, dict) else {}
+    return node if isinstance(node, dict) else {}
 
 
 def _named_config(function: ast.FunctionDef) -> str:

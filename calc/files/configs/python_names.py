@@ -25,6 +25,7 @@ MAPPED = re.compile(
     r"(?i)c|cfg|conf|config|configs|configuration|args|params|hparams|hp|hps|opts?|settings"
     r"|(?:hyper|train(?:ing)?|model|default)_?(?:parameters|params|config|cfg|args|settings)"
 )  # names that scripts give a mapping of their settings
+OF_OTHERS = re.compile(r"(?i)^_*(?:eval|valid|val|test|infer|generat|sampl|hydra)")  # no training
 CONFIGURED = "exec(open("  # of scripts whose names at the top a configurator may set
 FIELDS = ("field", "Field")  # functions that describe a field of a class
 PARSERS = ("HfArgumentParser", "TrlParser", "H4ArgumentParser")
@@ -331,6 +332,10 @@ def _mapped_settings(tree: ast.Module) -> Json:
     for name, values in assignments(tree).items():
         if len(values) == 1 and MAPPED.fullmatch(name):
             settings |= dict(_items_of(values[0]))
+    for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
+        for name, value in parameter_defaults(function).items():
+            if isinstance(value, ast.Dict) and MAPPED.fullmatch(name):  # as Hydra composes it
+                settings |= dict(_items_of(value))
     return settings
 
 
@@ -346,4 +351,4 @@ def _items_of(node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
         pairs = [(str(one.arg), one.value) for one in node.keywords]
     for key, value in pairs:
         yield key.lower(), value
-        yield from _items_of(value)
+        yield from () if OF_OTHERS.search(key) else _items_of(value)
