@@ -1,4 +1,4 @@
-"""Values that a script of one's own takes by an enumeration, a property, a variable or a target."""
+"""Values that a script of one's own takes by enumerations, properties and variables."""
 
 import pytest
 from examples import catalogs
@@ -70,3 +70,49 @@ def main(config):
 def test_what_hydra_instantiates_and_the_settings_of_its_config_are_read(command, optimizer):
     row = _run(COMPOSED | {"run.sh": command}).row
     assert (row["optimizer"], row["sequence_tokens"]) == (optimizer, "3072")
+
+
+COMPUTED = """
+WORLD = int(os.environ.get("WORLD_SIZE", 1))
+
+@dataclass
+class Setup:
+    model: str = "Qwen/Qwen2.5-1.5B"
+    seq_len: int = 2048
+    micro_batch_size: int = 4
+    tokens_a_step: int = 2**18
+
+    @property
+    def rounds(self):
+        step = self.seq_len * self.micro_batch_size * WORLD
+        return self.tokens_a_step // step
+
+def main(s: Setup):
+    dist.init_process_group("nccl")
+    model = AutoModelForCausalLM.from_pretrained(s.model)
+    for step in range(100):
+        for i in range(s.rounds):
+            loss.backward()
+        optimizer.step()
+
+tyro.cli(main)
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "steps"),
+    [
+        ("torchrun --nproc-per-node 8 train.py", "4"),
+        ("torchrun --nproc-per-node 4 train.py --micro-batch-size 2", "16"),
+    ],
+)
+def test_an_accumulation_that_a_property_computes_is_read(command, steps):
+    row = _run({"train.py": COMPUTED, "run.sh": command}).row
+    assert (row["accumulation_steps"], row["problem"]) == (steps, "")
+
+
+@pytest.mark.parametrize("loop", ["range(s.rounds)", "range(rounds_of(s))"])
+def test_an_accumulation_that_nothing_decides_is_asked_for(loop):
+    row = _run({"train.py": COMPUTED.replace("range(s.rounds)", loop)}).row
+    assert "gradient_accumulation_steps holds the variable" in row["problem"]
+    assert not row["accumulation_steps"]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from calc.files.configs.python_flow import last_values, returned_values
 from calc.files.configs.python_loads import LOADS, loaded_settings
 from calc.files.configs.python_parameters import parameter_defaults, parameters_of_functions
+from calc.files.configs.python_properties import properties_of
 from calc.files.configs.python_values import dotted_name
 from calc.mappings import Json
 
@@ -216,6 +217,7 @@ def parsed_defaults(tree: ast.AST) -> dict[str, ast.expr]:
 def _config_defaults(tree: ast.AST, flags: Json) -> Json:
     """The values of configs, by the names under which a script reads them."""
     defaults: Json = {}
+    classes = {node.name: node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
     for name, fields in config_classes(tree).items():
         calls = [call for call in _calls(tree) if dotted_name(call.func) == name]
         given = {one.arg: one.value for one in calls[0].keywords if one.arg} if calls else {}
@@ -223,6 +225,8 @@ def _config_defaults(tree: ast.AST, flags: Json) -> Json:
         for holder in dict.fromkeys(holders):
             for field, default in (fields | given).items():
                 defaults.setdefault(f"{holder}.{field}", flags.get(field, default))
+            for one, value in properties_of(classes[name], holder).items():
+                defaults.setdefault(f"{holder}.{one}", value)
     return defaults
 
 

@@ -23,6 +23,7 @@ ENUMERATION = r"(?:\w+\.)*(?:ShardingStrategy|TaskType|DeepSpeedPlugin)"
 CHOICE = re.compile(rf"{ENUMERATION}\.(\w+)")  # of names
 CHOOSES = re.compile(ENUMERATION)  # behind which a name stands in brackets
 OF_MEMBER = ("value", "name")  # attributes of a member of an enumeration
+OF_PROCESSES = ("WORLD_SIZE", "LOCAL_WORLD_SIZE")  # variables that a launcher sets
 ENVIRONMENT = re.compile(r"[A-Z][A-Z0-9_]*")  # the name of a variable
 COMPARED = {
     ast.Eq: lambda left, right: left == right,
@@ -41,6 +42,7 @@ MOST_QUOTED = 20  # lines with an f-string of Python 3.12
 IN_BRACES = re.compile(r"\{[^{}\n]*+\}")
 MOST_CHARACTERS = 20_000  # of one joined text
 MOST_NUMBER = 10**18
+MOST_BASE, MOST_POWER = 1024, 30  # of a power, such as 2**19
 DEEPEST = 25
 
 
@@ -221,6 +223,8 @@ class Values:
         placed, named = self._arguments(node, depth)
         if (value := value_of_call(name, placed, named)) is not UNKNOWN:
             return value
+        if "env" in name.lower() and placed and placed[0] in OF_PROCESSES:
+            return f"${{{placed[0]}}}"  # which its launcher sets, not the default
         if "env" in name.lower() and len(placed) > 1 and ENVIRONMENT.fullmatch(str(placed[0])):
             return placed[1]  # of a function of the script's own: get_env(NAME, default, type)
         if name.endswith(COUNTS_GPUS):
@@ -286,6 +290,8 @@ def _combine(node: ast.BinOp, left: Any, right: Any) -> Any:
             return left - right
         case ast.Mult() if abs(left * right) < MOST_NUMBER:
             return left * right
+        case ast.Pow() if 0 < left <= MOST_BASE and abs(right) <= MOST_POWER:
+            return left**right
         case ast.FloorDiv() if right:
             return left // right
         case ast.Div() if right:

@@ -7,7 +7,7 @@ from typing import Any
 
 from calc.files.configs.command_environment import visible_gpus
 from calc.files.configs.comments import commands_in_comments, comments_of, script_place
-from calc.files.configs.fields import Tool, field_catalog, tools
+from calc.files.configs.fields import Field, Tool, field_catalog, tools
 from calc.files.configs.flags import fields_of
 from calc.files.configs.own_loops import accumulation_of_loop
 from calc.files.configs.own_scripts import ANY_TRAINER, LIKE_ANY, adapts_otherwise
@@ -20,7 +20,7 @@ from calc.files.configs.python_names import (
     settings_of,
 )
 from calc.files.configs.python_text import FoundCall, calls_of
-from calc.files.configs.python_values import Values, parse_python
+from calc.files.configs.python_values import Values, parse_python, variable
 from calc.files.configs.run_settings import TAKES_EVERY_GPU
 from calc.files.configs.script_asides import IF, OF_FLAGS, SWITCHED_OFF
 from calc.files.configs.sections import SIGN
@@ -153,11 +153,19 @@ def _number(value: Any) -> Any:
 def _settings(tree: ast.Module, flags: Json) -> Json:
     """The flags, the configs and the constants of a script that one of its own knows as fields."""
     named = settings_of(tree, flags)
-    if (number := accumulation_of_loop(tree)) is not None:
+    number = accumulation_of_loop(tree)
+    if number is not None:
         named = {ACCUMULATION: number} | named
     if {"rank", "alpha"} <= named.keys():  # of LoRA; beside nothing else, that of a process
         named["lora_r"] = named["rank"]
-    return _known_settings(named, tree, flags)
+    settings = _known_settings(named, tree, flags)
+    is_said = any(tools()[ANY_TRAINER].fields[ACCUMULATION] is _field(name) for name in settings)
+    return settings if number is None or is_said else {ACCUMULATION: variable(number)} | settings
+
+
+def _field(name: str) -> Field | None:
+    """The field of a script of one's own by one of its names."""
+    return tools()[ANY_TRAINER].fields.get(name)
 
 
 def _known_settings(expressions: Json, tree: ast.Module, flags: Json) -> Json:
