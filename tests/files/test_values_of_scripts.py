@@ -116,3 +116,49 @@ def test_an_accumulation_that_nothing_decides_is_asked_for(loop):
     row = _run({"train.py": COMPUTED.replace("range(s.rounds)", loop)}).row
     assert "gradient_accumulation_steps holds the variable" in row["problem"]
     assert not row["accumulation_steps"]
+
+
+BY_VARIABLES = """
+from os import getenv
+env = os.environ.get
+model = AutoModelForCausalLM.from_pretrained(env("BASE", "Qwen/Qwen3-0.6B"))
+BATCH_SIZE = int(env("BATCH", "2"))
+MAX_STEPS = int(float(env("ROUNDS", "1e2")))
+SEQ_LEN = 1024
+dist.init_process_group("nccl")
+for step in range(MAX_STEPS):
+    loss.backward()
+"""
+JOB = """
+apiVersion: batch/v1
+kind: Job
+spec:
+  template:
+    spec:
+      containers:
+        - name: main
+          command: [torchrun, "--nproc-per-node=4", tune.py]
+          envFrom: [{configMapRef: {name: settings}}]
+          env: [{name: BATCH, value: "3"}]
+          resources: {limits: {nvidia.com/gpu: 4}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+data: {BASE: Qwen/Qwen3-1.7B, ROUNDS: "2e3"}
+"""
+COMPOSE = """
+services:
+  tune:
+    image: own/trainer
+    command: python tune.py
+    environment: [BASE=Qwen/Qwen3-1.7B, BATCH=3, ROUNDS=2e3]
+    deploy: {resources: {reservations: {devices: [{driver: nvidia, count: 4}]}}}
+"""
+
+
+@pytest.mark.parametrize("manifest", [JOB, COMPOSE])
+def test_the_variables_of_a_manifest_reach_the_script_that_it_starts(manifest):
+    row = _run({"tune.py": BY_VARIABLES, "run.yaml": manifest}).row
+    assert (row["model"], row["batch"], row["gpus"]) == ("qwen3-1.7b", "3", "4")
+    assert row["train_tokens"] == str(2000 * 3 * 4 * 1024)

@@ -45,6 +45,19 @@ def with_environment(tree: ast.Module, environment: dict[str, str]) -> None:
         _Environment(environment).visit(tree)
 
 
+def with_variable_names(tree: ast.Module) -> None:
+    """Write os.environ.get in the place of another name that a script gives it."""
+    names = {
+        node.targets[0].id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and dotted_name(node.value) in FROM_ENVIRONMENT
+    }
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        call.func = names.get(dotted_name(call.func), call.func)
+
+
 class _Environment(ast.NodeTransformer):
     """Replace what reads a variable, or counts processes or GPUs, by its value."""
 

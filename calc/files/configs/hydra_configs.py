@@ -44,7 +44,7 @@ def with_hydra(tree: ast.Module, arguments: list[str], configs: Configs) -> set[
 
 
 def _write_instances(tree: ast.AST, holder: str, values: Json) -> None:
-    """Write what instantiate(cfg.optim, ...) calls, with its arguments, in the place of the call.
+    """Write what instantiate(cfg.optim, ...) builds in the place of that call.
 
     The node may also stand inside another expression, as one without some of its keys does.
     """

@@ -11,8 +11,10 @@ def accumulation_of_loop(tree: ast.AST) -> ast.expr | None:
     """The expression of the micro-batches between two steps of the optimizer; None without one.
 
     Either a test such as (i + 1) % n == 0 stands around the step, or a loop over range(n) around
-    the backward pass alone.
+    the backward pass alone. Where nothing steps, no loop is known to be within a step.
     """
+    if not STEPS.search(ast.unparse(tree)):
+        return None
     for node in ast.walk(tree):
         if isinstance(node, ast.If) and (number := _divisor(node.test)) and _steps(node.body):
             return number

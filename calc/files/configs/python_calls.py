@@ -11,6 +11,7 @@ CLASS = "class"  # the key under which a call keeps the name of what it calls
 UNKNOWN = object()  # the value of a call that is none of these
 CONVERTS = ("str", "int", "float", "list", "Path")
 WHOLE = re.compile(r"-?\d{1,18}")
+DECIMAL = re.compile(r"-?\d{1,18}(?:\.\d{0,18})?(?:[eE][+-]?\d{1,2})?")
 # Calls that make a mapping of their arguments by name, and those that hand on, or merge, mappings.
 BUILDS_MAPPING = (
     *("dict", "OrderedDict", "Namespace", "SimpleNamespace", "DictConfig", "ConfigDict", "Box"),
@@ -53,7 +54,7 @@ def _converted(name: str, value: Any) -> Any:
     is_digits = isinstance(value, str) and WHOLE.fullmatch(value)
     if name == "int" and (isinstance(value, int | float) or is_digits):
         return int(value)
-    if name == "float" and is_digits:
+    if name == "float" and isinstance(value, str) and DECIMAL.fullmatch(value):
         return float(value)
     return str(value) if name == "str" else value
 

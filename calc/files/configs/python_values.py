@@ -14,6 +14,7 @@ COUNTS_GPUS = "cuda.device_count"
 # Calls that keep the words of a text.
 OF_WORDS = ("shlex.split", "textwrap.dedent", "dedent")
 WORD_METHODS = ("split", "strip", "format")
+CASES = {"lower": str.lower, "upper": str.upper}
 FROM_ENVIRONMENT = ("os.environ.get", "os.getenv", "environ.get", "getenv", "env.get")
 SUPPORTED = re.compile(
     r"(?P<negated>not )?(?:[\w.]*\.)?(?:is_bf(?:loat)?16_supported\(\)|cuda\.is_available\(\)"
@@ -245,6 +246,10 @@ class Values:
             text = self.value(node.func.value, depth + 1)
             if isinstance(text, str) and not text.startswith("${"):
                 return text
+        if isinstance(node.func, ast.Attribute) and node.func.attr in CASES and not placed:
+            text = self.value(node.func.value, depth + 1)
+            if isinstance(text, str) and "${" not in text:
+                return CASES[node.func.attr](text)
         first, _, rest = name.partition(".")
         called = ".".join(filter(None, (self.imported.get(first, first), rest)))
         return {CLASS: called, **{str(place): value for place, value in enumerate(placed)}, **named}

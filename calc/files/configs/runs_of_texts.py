@@ -4,6 +4,7 @@ from pathlib import PurePath
 
 from calc.files.configs.documents import base_of, several_readings
 from calc.files.configs.hostfiles import gpus_of_hosts
+from calc.files.configs.manifests_beside import machines_of_manifest, starts_script
 from calc.files.configs.problem import MOST_DOCUMENTS, ConfigProblem
 from calc.files.configs.script_asides import UNREAD
 from calc.files.configs.tool_commands import LAUNCH, Reading
@@ -53,6 +54,8 @@ def _readings_beside(
     try:
         return several_readings(text, file, (by_file[base], base) if base else None)
     except ConfigProblem:
+        if starts_script(text, by_file) and (machines := machines_of_manifest(text, file)):
+            return machines
         scripts = {PurePath(other).name for other in by_file if other != file}
         words = set(text.replace('"', " ").split())
         builds = len(by_file) > 1 and "build:" in words  # its image, from another of the files

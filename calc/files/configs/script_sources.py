@@ -6,7 +6,12 @@ from contextlib import suppress
 from pathlib import PurePath
 from typing import NamedTuple
 
-from calc.files.configs.command_environment import STARTS, processes_of, with_environment
+from calc.files.configs.command_environment import (
+    STARTS,
+    processes_of,
+    with_environment,
+    with_variable_names,
+)
 from calc.files.configs.command_parameters import with_parameters
 from calc.files.configs.commands import shell_commands
 from calc.files.configs.comments import commands_in_comments, comments_of, script_place
@@ -14,6 +19,7 @@ from calc.files.configs.documents import SHELL_FORMS
 from calc.files.configs.hydra_configs import with_hydra
 from calc.files.configs.inside.trees import file_form
 from calc.files.configs.loaded_configs import with_loads
+from calc.files.configs.manifests_beside import starts_script, variables_of_manifest
 from calc.files.configs.problem import ConfigProblem
 from calc.files.configs.python_flow import with_set_items
 from calc.files.configs.python_values import parse_python
@@ -174,12 +180,19 @@ def _script(
 
 
 def _environment(texts: Texts, forms: dict[str, str]) -> dict[str, str]:
-    """The variables that the shell scripts of a run set."""
+    """The variables that the shell scripts and the manifests of a run set."""
     found: dict[str, str] = {}
     for text, file in texts:
         with suppress(ConfigProblem):
             found |= shell_commands(text, file, {})[2] if forms[file] in SHELL_FORMS else {}
-    return {name: value for name, value in found.items() if value and "$" not in value}
+    for text, file in texts:
+        if forms[file] == "YAML" and starts_script(text, list(forms)):
+            found |= variables_of_manifest(text, file)
+    return {
+        name: value
+        for name, value in found.items()
+        if value and ("$" not in value or value == f"${{{name}}}")
+    }
 
 
 def _sets_names(tree: ast.Module) -> bool:
@@ -202,6 +215,7 @@ def _written(script: RunScript, text: str) -> tuple[str, set[str]]:
     before = ast.dump(script.tree)
     with_set_items(script.tree)
     used = with_hydra(script.tree, script.arguments, script.configs)
+    with_variable_names(script.tree)
     with_environment(script.tree, script.environment)
     used |= with_loads(script.tree, [script.file, *script.arguments], script.configs)
     used |= with_parameters(script.tree, script.arguments, script.constants)

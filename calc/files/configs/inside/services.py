@@ -192,7 +192,7 @@ def _settings(readings: list[Reading]) -> dict[str, str]:
 
 HEAD = "head_group_spec"  # of a cluster of Ray: its GPUs are those of one node more
 MACHINE_FACTS = (
-    *("card", "instance", "gpus", "nodes", "instances", "region"),
+    *("card", "instance", "gpus", "nodes", "workers", "instances", "region"),
     *("spot", "spot_too", "on_demand", "time_limit", "price_limit", "sagemaker"),
 )
 
