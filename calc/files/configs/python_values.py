@@ -169,7 +169,7 @@ class Values:
         if choice := CHOICE.fullmatch(name):
             return choice[1]
         holder = self.value(node.value, depth + 1) if isinstance(node, ast.Attribute) else None
-        if isinstance(node, ast.Attribute) and is_plain(holder):
+        if isinstance(node, ast.Attribute) and isinstance(holder, dict) and is_plain(holder):
             return holder.get(node.attr, variable(node))
         if isinstance(node, ast.Attribute) and _is_member(holder) and node.attr in OF_MEMBER:
             return holder

@@ -22,6 +22,7 @@ from calc.files.configs.files_beside import with_terraform, with_units
 from calc.files.configs.folders import downloads_of
 from calc.files.configs.here_documents import with_written_files
 from calc.files.configs.inside.kinds import other_script
+from calc.files.configs.kustomize import with_overlays
 from calc.files.configs.machine_of_run import machine
 from calc.files.configs.model_names import model_id
 from calc.files.configs.model_of_run import (
@@ -84,7 +85,8 @@ def read_runs(
             f"and its launcher alone."
         )
     texts = [(checked_text(content, file), file) for file, content in documents]
-    texts = with_written_files(with_env_files(with_terraform(with_units(texts))))
+    texts = with_overlays(with_terraform(with_units(texts)))
+    texts = with_written_files(with_env_files(texts))
     sets = [with_sources(one) for one in with_commands(with_long_flags(texts))]
     objectives = (_named_objective(text, file) for text, file in texts)
     named = next((one for one in objectives if one), None)

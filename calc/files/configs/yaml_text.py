@@ -56,6 +56,11 @@ def read_yaml_documents(text: str, file: str) -> list[Any]:
     return documents
 
 
+def yaml_of(documents: list[Any]) -> str:
+    """Plain values as the documents of one text."""
+    return yaml.safe_dump_all(documents, sort_keys=False)
+
+
 class _Nodes:
     """The nodes of one document as plain values.
 
