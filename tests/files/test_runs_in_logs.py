@@ -132,3 +132,24 @@ def test_the_settings_that_a_trainer_of_ones_own_prints_are_its_run():
     assert (row["model"], row["gpus"], row["batch"]) == ("phi-4", 16, 2)
     assert (row["sharding"], row["precision"]) == ("zero3", "bf16-mixed")
     assert (row["recompute"], row["attention"]) == ("full", "flash-2")
+
+
+PROGRESS = """loading weights file model.safetensors from cache at \
+/c/hub/models--Qwen--Qwen2.5-3B/snapshots/a1/model.safetensors.index.json
+Instantiating Qwen2ForCausalLM model under default dtype torch.bfloat16.
+{}[INFO|trainer.py:2414] 2026-04-03 >> ***** Running training *****
+[INFO|trainer.py:2417] 2026-04-03 >>   Instantaneous batch size per device = 2
+[INFO|trainer.py:2420] 2026-04-03 >>   Total train batch size (w. parallel, distributed & \
+accumulation) = 64
+[INFO|trainer.py:2421] 2026-04-03 >>   Gradient Accumulation steps = 4
+[INFO|trainer.py:2422] 2026-04-03 >>   Total optimization steps = 1,200
+  1%|          | 12/1200 [01:00<1:40:00, 5.05s/it]
+"""
+ADAPTER = "trainable params: 9,000,000 || all params: 3,100,000,000 || trainable%: 0.29\n"
+
+
+@pytest.mark.parametrize(("before", "tuning"), [("", "full"), (ADAPTER, "lora")])
+def test_the_banner_of_a_trainer_is_the_run_of_a_log_without_a_command(before, tuning):
+    row = import_run([("train.log", PROGRESS.format(before).encode())], catalogs()).row
+    assert (row["model"], row["batch"], row["accumulation_steps"]) == ("qwen2.5-3b", 2, 4)
+    assert (row["gpus"], row["tuning"]) == (8, tuning)

@@ -10,15 +10,9 @@ from calc.files.configs.fields import tools
 from calc.files.configs.inside.programs import RUNS_SCRIPT
 from calc.files.oom.command_in_log import command_in_log, namespace_in_log
 from calc.files.oom.sizes import MOST_CHARACTERS
+from calc.files.oom.trainer_banner import command_of_banner, flags_of_banner
 
 Documents = list[tuple[str, bytes]]
-# What the trainer of transformers prints before its first step -> the flag that sets it.
-BANNER = {
-    "Instantaneous batch size per device": "per_device_train_batch_size",
-    "Gradient Accumulation steps": "gradient_accumulation_steps",
-    "Total optimization steps": "max_steps",
-}
-PRINTED = re.compile(rf"^[ \t]*(?P<name>{'|'.join(BANNER)}) = (?P<value>[\d,]{{1,15}})\s*$", re.M)
 WORLD = re.compile(
     r"\[rank \d{1,5}/(\d{1,5})\]|\bover (\d{1,5}) (?:ranks|GPUs|gpus)\b"
     r"|world(?:[_ ]size)?[ =:]{1,3}(\d{1,5})"
@@ -58,12 +52,14 @@ def printed_run(log: str, text: str) -> Documents:
         return [(f"{log} config.yaml", config.encode())]
     if settings := _settings_line(text):
         return [(f"{log} config.json", settings.encode())]
+    if command := command_of_banner(text):
+        return [(log, command.encode())]
     return []
 
 
 def _of_banner(text: str, command: str) -> str:
     """The flags for what a trainer prints of its run and the command does not say."""
-    flags = {BANNER[one["name"]]: one["value"].replace(",", "") for one in PRINTED.finditer(text)}
+    flags = flags_of_banner(text)
     plain = command.replace("-", "_")
     left = {name: value for name, value in flags.items() if f"__{name}" not in plain}
     return " ".join(f"--{name} {value}" for name, value in left.items())
