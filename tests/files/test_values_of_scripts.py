@@ -4,6 +4,8 @@ import pytest
 from examples import catalogs
 
 from calc.files.configs.run import Run, read_runs
+from calc.files.configs.run_summary import summary_of
+from calc.scenarios.inputs import DEFAULTS
 
 pytestmark = pytest.mark.usefixtures("read_once")
 
@@ -162,3 +164,22 @@ def test_the_variables_of_a_manifest_reach_the_script_that_it_starts(manifest):
     row = _run({"tune.py": BY_VARIABLES, "run.yaml": manifest}).row
     assert (row["model"], row["batch"], row["gpus"]) == ("qwen3-1.7b", "3", "4")
     assert row["train_tokens"] == str(2000 * 3 * 4 * 1024)
+
+
+SOME_BLOCKS = """
+model = AutoModelForCausalLM.from_pretrained("Qwen/Qwen2.5-1.5B")
+parser.add_argument("--remat_every", type=int, default=0)
+args = parser.parse_args()
+for i, block in enumerate(model.model.layers):
+    if args.remat_every and i % args.remat_every == 0:
+        model.model.layers[i] = checkpoint_wrapper(block)
+loss.backward()
+"""
+
+
+@pytest.mark.parametrize(("flag", "recompute"), [("", "none"), (" --remat_every 3", "full")])
+def test_recomputation_of_some_blocks_is_named(flag, recompute):
+    run = _run({"train.py": SOME_BLOCKS, "run.sh": f"python train.py{flag}"})
+    named = " ".join(summary_of(run.row, run.lines, DEFAULTS, {}).not_counted)
+    assert run.row["recompute"] == recompute
+    assert ("remat_every" in named) == bool(flag)

@@ -39,6 +39,10 @@ LOADS = (
 OPTIMIZER = "optim"  # the field that the calls of optimizers set
 ACCUMULATION = "gradient_accumulation_steps"
 FEWEST_SIGNS = 2  # of training, among the settings of a script that starts its loop elsewhere
+RECOMPUTES = (
+    *("gradient_checkpointing_enable", "apply_activation_checkpointing"),
+    "checkpoint_wrapper",
+)  # calls that may stand around some of the blocks alone
 OF_METHOD = ("BitsAndBytesConfig", "LoraConfig", "get_peft_model", "FSDP", "fully_shard")
 
 
@@ -223,6 +227,7 @@ def _asides(calls: Sequence[FoundCall], is_started: bool) -> tuple[str, ...]:
     `is_started`: the command is known, which then decides them.
     """
     of_method = [call for call in calls if call.name in OF_METHOD]
-    doubts = [f"{IF} {test}" for call in of_method for test in call.doubts]
+    doubted = [*of_method, *(call for call in calls if call.name in RECOMPUTES)]
+    doubts = [f"{IF} {test}" for call in doubted for test in call.doubts]
     off = [f"{SWITCHED_OFF} {call.switch}" for call in of_method if call.switch and not is_started]
     return tuple(dict.fromkeys((*doubts, *off)))
