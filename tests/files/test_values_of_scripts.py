@@ -183,3 +183,11 @@ def test_recomputation_of_some_blocks_is_named(flag, recompute):
     named = " ".join(summary_of(run.row, run.lines, DEFAULTS, {}).not_counted)
     assert run.row["recompute"] == recompute
     assert ("remat_every" in named) == bool(flag)
+
+
+@pytest.mark.parametrize("assigned", ["step + step", "WORLD * other\n        other = step * step"])
+def test_a_property_whose_names_lead_in_a_circle_is_asked_for(assigned):
+    step = "step = self.seq_len * self.micro_batch_size * WORLD"
+    circle = COMPUTED.replace(step, f"step = {assigned}")
+    row = _run({"train.py": circle, "run.sh": "torchrun --nproc-per-node 8 train.py"}).row
+    assert "gradient_accumulation_steps holds the variable" in row["problem"]

@@ -1,12 +1,14 @@
 """The properties of a script's classes of settings, as expressions of their fields."""
 
 import ast
+from copy import deepcopy
 
 from calc.files.configs.python_flow import last_values
 
 PROPERTIES = ("property", "cached_property")
 OWN = "self"
-DEEPEST = 8  # properties and names within one another
+DEEPEST = 8  # names within one another
+MOST_NODES = 300  # of an expression whose names are filled in once more
 
 
 def properties_of(node: ast.ClassDef, holder: str) -> dict[str, ast.expr]:
@@ -31,6 +33,8 @@ def _returned(function: ast.FunctionDef) -> ast.expr | None:
     names = last_values(ast.Module([function], []))
     value = ast.parse(ast.unparse(values[0]), mode="eval").body
     for _ in range(DEEPEST):
+        if sum(1 for _ in ast.walk(value)) > MOST_NODES:
+            return None
         value = _Filled(names).visit(value)
     return value
 
@@ -48,4 +52,4 @@ class _Filled(ast.NodeTransformer):
         self.names = names
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        return self.names.get(node.id, node)
+        return deepcopy(self.names.get(node.id, node))
