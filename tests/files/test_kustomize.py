@@ -76,3 +76,12 @@ def test_an_overlay_with_a_field_that_is_not_applied_is_named():
     run = _run(MERGE + "components: [../large]\n")
     not_counted = summary_of(run.row, run.lines, DEFAULTS, {}).not_counted
     assert any(one.startswith("kustomization.yaml") for one in not_counted)
+
+
+def test_an_overlay_that_lists_itself_many_times_is_not_followed():
+    files = {
+        "llm.yaml": BASE,
+        "kustomization.yaml": "resources: [llm.yaml" + 60 * ", ." + "]",
+    }
+    (run,) = read_runs([(file, text.encode()) for file, text in files.items()], catalogs())
+    assert run.row["model"] == "qwen3-8b"

@@ -23,6 +23,7 @@ IDLE = (
 )  # fields that change no memory, time or price
 COMMENT = re.compile(r"^#[^\n]*", re.M)
 MOST_LEVELS, MOST_STARS = 6, 2
+MOST_READS = 200  # of files, each as often as an overlay takes it
 Texts = list[tuple[str, str]]
 
 
@@ -40,7 +41,7 @@ def with_overlays(texts: Texts) -> Texts:
         inner = {one for file in overlays for one in built.resources(file)}
         roots = [file for file in overlays if file not in inner] or overlays[:1]
         documents = [one for root in roots for one in built.documents(root, 0)]
-    except (ConfigProblem, AttributeError, TypeError):
+    except (ConfigProblem, AttributeError, TypeError, ValueError):
         return texts
     if not built.first:  # no manifest that the overlays change is here
         return texts
@@ -58,6 +59,7 @@ class _Overlays:
         self.used: set[str] = set()
         self.unread: dict[str, str] = {}  # overlay -> its fields that are not applied, as a text
         self.first = ""  # the file of the first manifest
+        self.reads = 0
 
     def resources(self, file: str) -> list[str]:
         """The files among the texts that an overlay takes as its resources."""
@@ -67,6 +69,9 @@ class _Overlays:
     def documents(self, file: str, level: int) -> list[Json]:
         """The manifests of an overlay, patched; of a plain file as they stand there."""
         self.used.add(file)
+        self.reads += 1
+        if level > MOST_LEVELS or self.reads > MOST_READS:
+            raise ConfigProblem(f"{file}: its overlays lead too deep; paste what Kustomize builds.")
         if PurePath(file).name not in NAMES:
             self.first = self.first or file
             several = read_yaml_documents(self.texts[file], file)
@@ -74,8 +79,6 @@ class _Overlays:
         overlay = self._overlay(file)
         if others := {k: overlay[k] for k in overlay if k not in (*APPLIED, *IDLE)}:
             self.unread[file] = yaml_of([others])
-        if level > MOST_LEVELS:
-            return []
         inner = [one for other in self.resources(file) for one in self.documents(other, level + 1)]
         inner += [_generated(one) for one in overlay.get("configMapGenerator") or []]
         for name in PATCHES:

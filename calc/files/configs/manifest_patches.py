@@ -83,7 +83,7 @@ def _operate(document: Json, path: list[str], operation: str, value: Any) -> Non
             holder.pop(last, None)
         else:
             holder[last] = value
-    elif isinstance(holder, list) and (last == END or last.isdigit()):
+    elif isinstance(holder, list) and (last == END or last.isdecimal()):
         at = len(holder) if last == END else min(int(last), len(holder))
         if operation != "add":
             del holder[at : at + 1]
@@ -95,5 +95,5 @@ def _inner(holder: Any, part: str) -> Any:
     """The value below one step of a path; None where there is none."""
     if isinstance(holder, dict):
         return holder.get(part)
-    is_place = isinstance(holder, list) and part.isdigit() and int(part) < len(holder)
+    is_place = isinstance(holder, list) and part.isdecimal() and int(part) < len(holder)
     return holder[int(part)] if is_place else None
