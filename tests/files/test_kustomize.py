@@ -72,6 +72,18 @@ def test_an_overlay_changes_the_manifests_of_its_base(overlay):
     assert read == ("16384", "g6e.2xlarge", "0.11.0", "1")
 
 
+@pytest.mark.parametrize(("label", "tokens"), [("tier=gpu", "16384"), ("tier=cpu", "8192")])
+def test_a_patch_for_a_label_changes_the_manifests_that_have_it(label, tokens):
+    base = BASE.replace("{name: llm}", "{name: llm, labels: {tier: gpu}}")
+    overlay = f"""
+resources: [llm.yaml]
+patches: [{{target: {{labelSelector: {label}}}, path: longer.yaml}}]
+"""
+    files = {"llm.yaml": base, "longer.yaml": LONGER, "kustomization.yaml": overlay}
+    (run,) = read_runs([(name, text.encode()) for name, text in files.items()], catalogs())
+    assert run.row["sequence_tokens"] == tokens
+
+
 def test_an_overlay_with_a_field_that_is_not_applied_is_named():
     run = _run(MERGE + "components: [../large]\n")
     not_counted = summary_of(run.row, run.lines, DEFAULTS, {}).not_counted

@@ -118,7 +118,7 @@ def _with_patch(document: Json, patch: Any, fields: Json) -> Json:
     target = fields.get("target") or (_target(patch) if isinstance(patch, dict) else {})
     own = _target(document)
     is_meant = all(_is_named(str(own[name]), str(target[name])) for name in own if target.get(name))
-    if not is_meant:
+    if not is_meant or not _has_labels(document, str(target.get("labelSelector") or "")):
         return document
     if isinstance(patch, list):
         return with_operations(document, patch)
@@ -132,6 +132,13 @@ def _is_named(name: str, pattern: str) -> bool:
         and re.fullmatch(re.escape(one).replace(r"\.\*", ".*"), name) is not None
         for one in pattern.strip("^$").split("|")
     )
+
+
+def _has_labels(document: Json, selector: str) -> bool:
+    """Return whether a manifest has the labels of a selector such as app=llm,tier=gpu."""
+    labels = (document.get("metadata") or {}).get("labels") or {}
+    pairs = (one.replace("==", "=").partition("=") for one in selector.split(",") if one)
+    return all(labels.get(name.strip()) == value.strip() for name, _, value in pairs)
 
 
 def _target(document: Json) -> Json:
