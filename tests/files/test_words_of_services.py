@@ -54,6 +54,11 @@ pytestmark = pytest.mark.usefixtures("read_once")
         ("phi-4 for 90 people, 0.5 rps per user", {"requests_per_second": 45}),
         ("phi-4 on 9k pdfs each night between midnight and 5am", {"hours_most": 5}),
         ("phi-4 for 9 users from noon until midnight", {"hours_per_month": 364.8}),
+        ("phi-4 for 9 users, spot is a no-go", {"excludes": "spot", "markets": None}),
+        (
+            "us-east-1 never has capacity, so us-west-2 only. phi-4 for 9 users",
+            {"regions": ["us-west-2"], "excludes": "us-east-1"},
+        ),
         ("max users on a single L40S with qwen3-8b", {"solve": "users"}),
         ("serve qwen3-8b at 20 rps, and one extra machine", {"spare": 1, "instances_most": None}),
         (
