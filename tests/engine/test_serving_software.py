@@ -117,7 +117,7 @@ def test_sglang_takes_less_beside_a_tower_and_keeps_a_pool_for_windows():
 
 
 def test_sglang_has_room_in_its_pools_for_layers_that_read_the_keys_of_another():
-    """Of 42 layers of Gemma 4 E4B 18 do; pools count layer_types (pool_configurator.py)."""
+    """Gemma 4 E4B has 18 such layers of 42; SGLang counts layer_types (pool_configurator.py)."""
     row = {"work": "inference", "model": "gemma-4-e4b", "implementation": "vllm"}
     row |= {"gpu": "b200", "sequence_tokens": 9216, "prompt_tokens": 8192, "batch": 1024}
     answer, shared = one(**row, inference_engine="sglang"), one(**row)

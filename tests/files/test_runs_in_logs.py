@@ -7,7 +7,7 @@ from calc.commands.oom import explained_alone
 from calc.files.imported_run import import_run
 from calc.files.oom.command_in_log import command_in_log
 from calc.files.oom.explain import tells
-from calc.files.oom.run_in_log import documents_in_log
+from calc.files.oom.run_in_log import documents_in_log, printed_run
 
 BANNER = """+ torchrun --nproc_per_node 4 train.py --model_name_or_path Qwen/Qwen2.5-3B --bf16 True
 ***** Running training *****
@@ -153,3 +153,8 @@ def test_the_banner_of_a_trainer_is_the_run_of_a_log_without_a_command(before, t
     row = import_run([("train.log", PROGRESS.format(before).encode())], catalogs()).row
     assert (row["model"], row["batch"], row["accumulation_steps"]) == ("qwen2.5-3b", 2, 4)
     assert (row["gpus"], row["tuning"]) == (8, tuning)
+
+
+def test_a_banner_without_a_number_is_no_run():
+    log = PROGRESS.format("").replace("per device = 2", "per device = ,")
+    assert not printed_run("train.log", log)

@@ -31,7 +31,8 @@ def with_overlays(texts: Texts) -> Texts:
     """The texts (text, file) of a run; manifests of Kustomize as its overlays leave them.
 
     The overlays that no other takes as its base are read. What of one is not applied here keeps
-    its file among the texts, so that it is named as not read.
+    its file among the texts, so that it is named as not read. All stay as they are if one is no
+    valid YAML, or if they lead too deep.
     """
     overlays = [file for _, file in texts if PurePath(file).name in NAMES]
     if not overlays:

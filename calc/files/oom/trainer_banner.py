@@ -15,7 +15,7 @@ BANNER = {
     "Num Epochs": "num_train_epochs",
 }
 OF_COMMAND = tuple(BANNER)[:3]  # those that complete a command
-LINE = r"(?:^|>>)[ \t]*(?P<name>{}) = (?P<value>[\d,]{{1,15}})[ \t]*$"
+LINE = r"(?:^|>>)[ \t]*(?P<name>{}) = (?P<value>\d[\d,]{{0,14}})[ \t]*$"
 PRINTED = re.compile(LINE.format("|".join(BANNER)), re.M)
 WHOLE_BATCH = re.compile(
     LINE.format(r"Total train batch size \(w\. parallel, distributed & accumulation\)"), re.M
